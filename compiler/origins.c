@@ -116,6 +116,7 @@ bool origins_adopt(struct pass_ctx *c, struct str text, struct ir_policy *p)
 		return false;
 	}
 	find_rule(c->a, rules, &p->allow, &all);
+	find_rule(c->a, rules, &p->ask, &all);
 	find_rule(c->a, rules, &p->deny, &all);
 	cJSON_Delete(root);
 	vec_sort(&all, by_place);

@@ -2,10 +2,14 @@
 # What a fresh Debian or Ubuntu machine lacks: image/setup.sh GROUP...
 #
 #   build   compile membrane and the programs of its images
-#   run     run sandboxes: Docker, and what makes images without a registry
+#   native  run sandboxes by the native engine
+#   run     run sandboxes by Docker, and what makes images without a registry
 #   package Debian packages, and what looks at them: make deb
+#   demo    the internet of the demonstration (make run)
 #   test    unit tests, fuzz targets, live tests
 #   bench   what the measurements compare with
+#   mutants what reads the sources for make mutants
+#   prove   what proves leaf functions for make prove
 #   docker  not a package: a Docker daemon that answers
 #   arm64   cross-compile, and run what comes of it in emulated machines;
 #           Debian's libraries for it go into build/arm64 (image/sysroot.sh)
@@ -17,21 +21,31 @@ source "$(dirname "$0")/lib.sh"
 build=(gcc/gcc make/make bison/bison flex/flex pkg-config/pkg-config
 	libc6-dev libyaml-dev libcjson-dev libcurl4-openssl-dev libidn2-dev
 	libssl-dev libnftables-dev libnftnl-dev libmnl-dev libldns-dev
-	libcap-dev clang/clang llvm/llvm-strip libbpf-dev libelf-dev zlib1g-dev
+	libarchive-dev libcap-dev clang/clang llvm/llvm-strip libbpf-dev libelf-dev zlib1g-dev
 	libdeflate-dev libyajl-dev libseccomp-dev libfuse3-dev)
+native=(haproxy/haproxy ?passt/pasta uidmap/newuidmap ca-certificates)
 # From Debian 13 on, the command is a package of its own.
 run=(docker.io/dockerd ?docker-cli/docker iptables/iptables haproxy/haproxy
 	?passt/pasta ca-certificates)
 # Only where debian:bookworm-slim cannot be pulled; image/base.sh asks.
 base=(debootstrap/debootstrap)
 package=(debhelper/dh dpkg-dev/dpkg-buildpackage lintian/lintian)
-test=(?libclang-rt-dev libhttp-parser-dev llvm/llvm-symbolizer nftables/nft iproute2/ip
+demo=(iproute2/ip python3/python3 python3-h2 openssl/openssl
+	util-linux/unshare procps/ps curl/curl)
+# netbase has /etc/protocols, by which libnftables names what it lists where a
+# test asks it on the machine's own root.
+test=(?libclang-rt-dev libhttp-parser-dev llvm/llvm-symbolizer nftables/nft netbase iproute2/ip
+	openssh-client/ssh-agent ?dbus-daemon/dbus-daemon ?libnotify-bin/notify-send ?python3-dbus ?python3-gi
+	gpg-agent/gpg-agent
 	python3/python3 python3-h2 python3-jsonschema python3-yaml openssl/openssl strace/strace
 	util-linux/unshare procps/ps git/git passwd/useradd zsh/zsh
 	fish/fish mandoc/mandoc jq/jq uidmap/newuidmap ?rootlesskit/rootlesskit
 	?slirp4netns/slirp4netns ?passt/pasta dosfstools/mkfs.vfat ?fusefat/fusefat
-	?ntfs-3g/lowntfs-3g rsync/rsync ?qemu-system-x86 ?busybox-static)
+	?ntfs-3g/lowntfs-3g rsync/rsync ?chromium/chromium ?qemu-system-x86 ?busybox-static
+	?coq/coqc ?ocaml-nox/ocamlopt ?python3-z3)
 bench=(bubblewrap/bwrap ?mitmproxy/mitmdump)
+mutants=(python3-clang)
+prove=(?frama-c-base/frama-c ?why3/why3 ?cvc4/cvc4 python3/python3)
 arm64=(gcc-aarch64-linux-gnu/aarch64-linux-gnu-gcc debian-archive-keyring
 	gcc-arm-linux-gnueabihf/arm-linux-gnueabihf-gcc libc6-dev-armhf-cross
 	qemu-system-arm/qemu-system-aarch64)
@@ -92,20 +106,32 @@ daemon() {
 	}
 }
 
+# Of all groups at once: whoever installs by hand is told once.
+wanted=()
 for group; do
 	case $group in
-	build) packages "${build[@]}" ;;
-	run) packages "${run[@]}" ;;
-	base) packages "${base[@]}" ;;
-	package) packages "${package[@]}" ;;
-	test) packages "${test[@]}" ;;
-	bench) packages "${bench[@]}" ;;
+	build) wanted+=("${build[@]}") ;;
+	native) wanted+=("${native[@]}") ;;
+	run) wanted+=("${run[@]}") ;;
+	demo) wanted+=("${demo[@]}") ;;
+	base) wanted+=("${base[@]}") ;;
+	package) wanted+=("${package[@]}") ;;
+	test) wanted+=("${test[@]}") ;;
+	bench) wanted+=("${bench[@]}") ;;
+	mutants) wanted+=("${mutants[@]}") ;;
+	prove) wanted+=("${prove[@]}") ;;
+	arm64) wanted+=("${arm64[@]}") ;;
+	docker) ;;
+	*) die "no such group: $group" ;;
+	esac
+done
+packages "${wanted[@]}"
+for group; do
+	case $group in
 	arm64)
-		packages "${arm64[@]}"
 		mapfile -t libraries < <(printf '%s\n' "${build[@]}" | grep -v /)
 		image/sysroot.sh arm64 "${libraries[@]}" busybox-static
 		;;
 	docker) daemon ;;
-	*) die "no such group: $group" ;;
 	esac
 done

@@ -87,12 +87,19 @@ begin images image/images.sh agent gate watch view
 begin guest tests/guest/run.py
 step layers "who includes whom" tests/check/layers
 step references "what is cited of doc/ is there" tests/check/references
+step contract "each rule of doc/semantics.md is held by a test" \
+	tests/check/contract
+step specification "each figure of doc/specification.md is measured" \
+	tests/check/specification
 step constants "what compiler and gate go by is said once" \
 	tests/check/constants
 step limits "the table of limits agrees with the headers" tests/check/limits
 step warnings "each warning has a name" tests/check/warnings
 step units "unit tests and oracles" tests/units build
 step cases "golden cases" tests/run
+step model "the decision, proved and asked (tests/model)" tests/model/run
+step plans "plans do what their YAML says, by z3 (tests/model)" \
+	tests/model/plans
 step presets "presets compile" tests/check/presets
 step schema "the JSON Schema agrees with the binder" tests/check/schema
 step jsonschema "outputs and their JSON Schemas" tests/check/jsonschema
@@ -105,7 +112,11 @@ step docs "what README.md and doc/ walk through" tests/check/docs
 step promises "tests that hold what doc/security.md promises" tests/check/promises
 step explain "edits that explain proposes, made" tests/check/explain
 step suggest "policies that trace suggest writes, replayed" tests/check/suggest
+step exports "exports of a trace, as others read them" tests/check/exports
+step pages "pages of HTML, in a browser without a network" tests/check/pages
 step ci "hooks and workflows of policies/ci" tests/check/ci
+step mutants "what make mutants says of a small program" tests/check/mutants
+step proof "plans do what their policies say, proved" tests/check/proof
 step determinism "the same sources give the same bytes" tests/check/determinism
 step guest "the tracer's back ends on Debian's kernel, emulated" finish guest
 step images "images, since the build" finish images
@@ -140,6 +151,14 @@ for program in "${live[@]}"; do
 done
 step live "live: sessions in real Docker, behind a sealed internet" \
 	tests/live/run
+# What depends on the engine, and what is its own; all of it: make check-all.
+step native "live: sessions without Docker, as an ordinary user" \
+	env MEMBRANE_ENGINE=native tests/live/run native. usertrace. desktop. \
+	escape. files. view. protect. inside. life. host. home. root. roots. \
+	installed. upstream. ask. told. network.
+step native-root "live: sessions without Docker that root launches" \
+	env MEMBRANE_ENGINE=native-root tests/live/run native. escape. desktop. \
+	view. protect. root. inside. trace.
 step fuzz "fuzz targets, ${FUZZ_SECONDS:-60} s each, since they were built" \
 	finish fuzz
 

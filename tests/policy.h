@@ -3,7 +3,8 @@
  * canonical text of a grant, "allow 10.0.0.0/8 tcp/22,udp/53 private",
  * "deny *", "readonly /.env". Ports may be left out, or be ":443" behind a
  * name. A key may have its layer behind it: "deny@global *". Rules of http are
- * "http=GET+POST+/a+/b", TLS is "inspect" or "verify"; a credential is
+ * "http=GET+POST+/a+/b", TLS is "inspect" or "verify", "public" is "private:
+ * false"; a credential is
  * "credential HOST HEADER VARIABLE".
  */
 #ifndef TESTS_POLICY_H
@@ -174,6 +175,15 @@ static inline void test_grant(struct arena *a, ir_grants *to,
 		} else if (str_is(word, "private")) {
 			g->private.set = g->private.v = true;
 			g->private.from = from;
+		} else if (str_is(word, "public")) { /* private: false */
+			g->private.set = true;
+			g->private.from = from;
+		} else if (str_starts(word, STR("for="))) {
+			for (enum ir_lasts l = 0; l <= IR_LASTS_ALWAYS; l++)
+				if (str_is(str_slice(word, 4, word.n),
+					   ir_lasts_name(l)))
+					g->lasts =
+						(ir_opt_lasts){true, from, l};
 		} else if (str_is(word, "http")) {
 			struct ir_http *h = vec_push(a, &g->http);
 
@@ -242,6 +252,8 @@ static inline void test_line(struct test_policy *t, struct str line,
 	p = &test_doc(t, from.layer)->policy;
 	if (str_is(key, "allow"))
 		test_grant(t->a, &p->allow, IR_KEY_ALLOW, from, line);
+	else if (str_is(key, "ask"))
+		test_grant(t->a, &p->ask, IR_KEY_ASK, from, line);
 	else if (str_is(key, "deny"))
 		test_grant(t->a, &p->deny, IR_KEY_DENY, from, line);
 	else if (str_is(key, "ignore"))

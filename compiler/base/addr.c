@@ -280,6 +280,16 @@ bool addr_may_resolve(const struct addr *a)
 	return addr_scope(a) != ADDR_NEVER || cidr_has(&link_local, a);
 }
 
+bool addr_is_loopback(const struct addr *a)
+{
+	static const struct cidr nets[] = {
+		{{ADDR_V4, {127}}, 8},
+		{{ADDR_V6, {[15] = 1}}, 128},
+	};
+
+	return cidr_has(&nets[0], a) || cidr_has(&nets[1], a);
+}
+
 const struct addr_special *addr_never_around(const struct cidr *net)
 {
 	const struct addr_special *s, *best = NULL;

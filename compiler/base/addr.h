@@ -69,6 +69,8 @@ enum addr_scope addr_scope(const struct addr *a);
  * is no resolver there. Link-local is where some clouds have theirs.
  */
 bool addr_may_resolve(const struct addr *a);
+/* 127.0.0.0/8 and ::1, and no address that wraps one of them. */
+bool addr_is_loopback(const struct addr *a);
 
 /*
  * The networks behind addr_scope(), those that wrap others included; NULL at

@@ -16,6 +16,16 @@ bool ascii_is_unreserved(char c)
 	       c == '~';
 }
 
+void ascii_escape(struct buf *b, const char *s)
+{
+	for (; *s; s++) {
+		if (ascii_is_unreserved(*s))
+			buf_addc(b, *s);
+		else
+			buf_addf(b, "%%%02X", (unsigned char)*s);
+	}
+}
+
 int ascii_hex(char c)
 {
 	if (ascii_is_digit(c))

@@ -4,7 +4,7 @@
 #ifndef COMPILER_BASE_ASCII_H
 #define COMPILER_BASE_ASCII_H
 
-#include "compiler/base/arena.h"
+#include "compiler/base/buf.h"
 
 static inline bool ascii_is_digit(char c)
 {
@@ -30,6 +30,8 @@ static inline bool ascii_is_alnum(char c)
 bool ascii_is(struct str s);
 /* RFC 3986, section 2.3: what a URL never needs to escape. */
 bool ascii_is_unreserved(char c);
+/* As the value of a name in a URL or a form: RFC 3986, section 2.1. */
+void ascii_escape(struct buf *b, const char *s);
 /* Of a hexadecimal digit in either case: 0 to 15; -1 when it is none. */
 int ascii_hex(char c);
 /* Hexadecimal digits in lower case, one at least. */

@@ -87,13 +87,42 @@ void json_push_str(cJSON *array, struct str s)
 	json_push(array, json_str(s));
 }
 
+/*
+ * What JSON lets stand in a string, and a policy's text does not (yaml_bytes.c):
+ * DEL, C1, and what reorders the line; 0 for anything else. UTF-8.
+ */
+static unsigned unprintable(const unsigned char *p)
+{
+	if (p[0] == 0x7f)
+		return p[0];
+	if (p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0)
+		return p[1];
+	if (str_is_bidi(p))
+		return 0x2000u | (p[1] & 0x3fu) << 6 | (p[2] & 0x3fu);
+	return 0;
+}
+
+static void put_escaped(struct buf *out, const char *text)
+{
+	for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+		unsigned c = unprintable(p);
+
+		if (c == 0) {
+			buf_addc(out, (char)*p);
+			continue;
+		}
+		buf_addf(out, "\\u%04x", c);
+		p += c < 0x80 ? 0 : c < 0x100 ? 1 : 2;
+	}
+}
+
 static void put_scalar(struct buf *out, const cJSON *v)
 {
 	char *text = cJSON_PrintUnformatted(v);
 
 	if (!text)
 		or_die(NULL);
-	buf_adds(out, text);
+	put_escaped(out, text);
 	cJSON_free(text);
 }
 

@@ -53,6 +53,7 @@
 #define LIMIT_DERIVED_NODES 1000000u
 /* all that a policy is compiled and compared in; a runner may have 512 MiB */
 #define LIMIT_MEMORY_BYTES  (384u << 20)
+#define LIMIT_HOOK_WORDS    64u	  /* of on_refusal */
 #define LIMIT_WAIVERS	    1024u /* of allow_lint, or refused_on_purpose, all layers */
 #define LIMIT_TRUST_ENTRIES 512u  /* approvals that are remembered */
 #define LIMIT_TRUST_ADDS    64u	  /* texts kept of one of them, twice */

@@ -7,17 +7,33 @@
  * find an algorithm by its name takes longer than all else of a short run.
  */
 #define OPENSSL_SUPPRESS_DEPRECATED
+#include <openssl/evp.h>
 #include <openssl/sha.h>
 
-const char *sha256_hex(struct str data, char out[SHA256_HEX_MAX])
+static void take_digest(struct str data, unsigned char md[SHA256_DIGEST_LENGTH])
 {
-	static const char digits[] = "0123456789abcdef";
-	unsigned char md[SHA256_DIGEST_LENGTH];
 	SHA256_CTX c;
 
 	SHA256_Init(&c);
 	SHA256_Update(&c, data.p, data.n);
 	SHA256_Final(md, &c);
+}
+
+const char *sha256_base64(struct str data, char out[SHA256_BASE64_MAX])
+{
+	unsigned char md[SHA256_DIGEST_LENGTH];
+
+	take_digest(data, md);
+	EVP_EncodeBlock((unsigned char *)out, md, sizeof(md));
+	return out;
+}
+
+const char *sha256_hex(struct str data, char out[SHA256_HEX_MAX])
+{
+	static const char digits[] = "0123456789abcdef";
+	unsigned char md[SHA256_DIGEST_LENGTH];
+
+	take_digest(data, md);
 	for (size_t i = 0; i < sizeof(md); i++) {
 		out[2 * i] = digits[md[i] >> 4];
 		out[2 * i + 1] = digits[md[i] & 15];

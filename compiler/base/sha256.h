@@ -10,6 +10,10 @@
 
 /* Lower-case hex and a NUL. */
 const char *sha256_hex(struct str data, char out[SHA256_HEX_MAX]);
+#define SHA256_BASE64_MAX 45
+
+/* RFC 4648, section 4, and a NUL. */
+const char *sha256_base64(struct str data, char out[SHA256_BASE64_MAX]);
 /* Could it be one, spelled so? */
 bool sha256_is_hex(struct str s);
 

@@ -44,7 +44,8 @@ const struct source *sources_add(struct sources *s, struct str name,
 
 bool source_is_preset(const struct source *s)
 {
-	return str_starts(s->name, STR(SOURCE_PRESET));
+	return str_starts(s->name, STR(SOURCE_PRESET)) ||
+	       str_starts(s->name, STR(SOURCE_WITHIN " "));
 }
 
 const struct source *sources_of(const struct sources *s, struct span at)

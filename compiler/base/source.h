@@ -30,6 +30,9 @@ const char *layer_name(enum layer layer); /* "floor", "preset", … */
 
 /* What the name of a text begins with that comes with membrane. */
 #define SOURCE_PRESET "preset:"
+/* The bound of a session that learns, a word of --within on each line; and,
+ * with a blank behind it, such a text that is part of the bound. */
+#define SOURCE_WITHIN "--within"
 
 struct source {
 	struct str name; /* as users know it; never an absolute path */

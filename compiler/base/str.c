@@ -98,6 +98,13 @@ bool str_u64(struct str s, uint64_t max, uint64_t *out)
 	return true;
 }
 
+bool str_is_bidi(const unsigned char *p)
+{
+	return p[0] == 0xe2 &&
+	       ((p[1] == 0x80 && p[2] >= 0xaa && p[2] <= 0xae) ||
+		(p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9));
+}
+
 size_t str_utf8(struct str s, size_t at)
 {
 	const unsigned char *p = (const unsigned char *)s.p + at;
@@ -115,6 +122,18 @@ size_t str_utf8(struct str s, size_t at)
 	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
 		return 0;
 	return n;
+}
+
+bool str_printable(struct str s)
+{
+	for (size_t at = 0, n; at < s.n; at += n) {
+		unsigned char c = (unsigned char)s.p[at];
+
+		n = str_utf8(s, at);
+		if (n == 0 || c < ' ' || c == 0x7f)
+			return false;
+	}
+	return true;
 }
 
 /* Longest strings that "did you mean" looks at; keys and events are shorter. */

@@ -77,6 +77,11 @@ bool str_field(struct str *rest, char sep, struct str *out_field);
 bool str_u64(struct str s, uint64_t max, uint64_t *out);
 /* Length of the UTF-8 sequence at s.p[at] (RFC 3629, section 4), or 0. */
 size_t str_utf8(struct str s, size_t at);
+/* The three bytes of U+202A-202E or U+2066-2069: they make a reviewer see
+ * another order. No byte is looked at behind one that says no. */
+bool str_is_bidi(const unsigned char *p);
+/* UTF-8, and no control character of ASCII's. */
+bool str_printable(struct str s);
 /*
  * Edit distance (insert, delete, replace, swap of neighbours) of two short
  * strings, for "did you mean"; limit + 1 when it is more than limit.

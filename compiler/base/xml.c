@@ -121,3 +121,8 @@ void xml_close(struct xml *x)
 	if (x->depth == 0)
 		buf_addc(x->out, '\n');
 }
+
+void xml_escape(struct buf *out, struct str s)
+{
+	put_escaped(out, s, false);
+}

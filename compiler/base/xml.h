@@ -32,5 +32,7 @@ void xml_attr(struct xml *x, const char *name, struct str value);
 void xml_attr_u64(struct xml *x, const char *name, uint64_t value);
 void xml_text(struct xml *x, struct str s);
 void xml_close(struct xml *x);
+/* Text by itself, for who reads it as a part of a document. */
+void xml_escape(struct buf *out, struct str s);
 
 #endif

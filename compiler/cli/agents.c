@@ -1,18 +1,22 @@
 /* `membrane agents`: those that go by their names, and what each is granted. */
 #include "compiler/base/json.h"
 #include "compiler/cli/profile/profile.h"
+#include "compiler/cli/program/program.h"
 #include "compiler/cli/text/console.h"
+#include "compiler/ir/natively.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define AGENTS_JSON_VERSION 1
 #define FOLDER		    "agents/"
-#define ABOUT_AT	    38u /* columns */
+#define ABOUT_AT	    48u /* columns */
 
 struct listed {
 	const struct agent *agent;
 	struct profile profile;
-	const char *image; /* profile_image_state() */
+	const char *image;     /* profile_image_state() */
+	const char *installed; /* where PATH has it; or NULL */
 };
 
 static bool read_agent(struct arena *a, const struct inputs *in,
@@ -25,6 +29,7 @@ static bool read_agent(struct arena *a, const struct inputs *in,
 		return false;
 	}
 	out->image = profile_image_state(a, g);
+	out->installed = program_where(a, getenv("PATH"), str_of(g->name));
 	return true;
 }
 
@@ -47,6 +52,9 @@ static cJSON *agent_json(struct arena *a, const struct listed *x)
 	}
 	json_put(o, "refuses", refuses);
 	json_put_cstr(o, "image", x->image);
+	if (x->installed)
+		json_put_str(o, "installed",
+			     view_cleaned(a, str_of(x->installed)));
 	return o;
 }
 
@@ -56,9 +64,19 @@ static void list_line(const struct view *v, const struct listed *x)
 
 	uint32_t n = profile_grants(&x->profile);
 
-	buf_addf(v->out, "%-10s%3u grant%c  image %-8s ", x->agent->name, n,
-		 n == 1 ? ' ' : 's', x->image);
+	buf_addf(v->out, "%-10s%3u grant%c  image %-8s %-9s ", x->agent->name,
+		 n, n == 1 ? ' ' : 's', x->image,
+		 x->installed ? "installed" : "");
 	view_wrap(v, ABOUT_AT, ABOUT_AT, view_cleaned(a, x->profile.about));
+}
+
+static void view_agent(const struct view *v, const struct listed *x)
+{
+	profile_view(v, &x->profile);
+	if (x->installed)
+		view_row(v, 2, VIEW_PLAIN,
+			 view_cleaned(v->out->a, str_of(x->installed)),
+			 STR("installed"));
 }
 
 static int list_agents(struct arena *a, const struct options *o,
@@ -88,7 +106,7 @@ static int list_agents(struct arena *a, const struct options *o,
 		} else {
 			list_line(&v, &x);
 			if (o->words.n)
-				profile_view(&v, &x.profile);
+				view_agent(&v, &x);
 		}
 		driver_done(&x.profile.c);
 	}
@@ -99,12 +117,32 @@ static int list_agents(struct arena *a, const struct options *o,
 	return console_result(json_shown(a, root));
 }
 
+/* Its folders, where sessions here run this machine's programs: the engine is
+ * named, or Docker does not answer. */
+static bool find_folders(struct arena *a, const struct inputs *in,
+			 const struct compilation *c, const struct agent *g,
+			 ir_texts *out)
+{
+	const struct outside_places places = outside_places_of(a, in);
+	struct program own;
+
+	if (!c->ok || !(natively_runs(&c->policy) ||
+			(c->policy.engine.from.layer == LAYER_FLOOR &&
+			 strcmp(profile_image_state(a, g), "unknown") == 0)))
+		return true;
+	program_find(a, getenv("PATH"), &places, &c->policy, g->name, &own);
+	*out = own.folders;
+	program_say_refused(a, g->name, &own);
+	return !own.refused;
+}
+
 /* --save: the profile of one into the workspace's policy. */
 static int save_agent(struct arena *a, const struct options *o,
 		      const struct inputs *in, const struct agent *g)
 {
+	struct profile_wish wish = {.program = g->name, .agent = g};
 	struct compilation c = {0};
-	bool there;
+	bool ok;
 	struct err err;
 
 	if (driver_compile(&c, &in->front, &err) < 0) {
@@ -112,13 +150,17 @@ static int save_agent(struct arena *a, const struct options *o,
 		driver_done(&c);
 		return STATUS_IO;
 	}
-	there = profile_extended(&c, g);
+	if (profile_extended(&c, g))
+		wish.agent = NULL;
+	ok = find_folders(a, in, &c, g, &wish.folders);
 	driver_done(&c);
-	if (there) {
+	if (!ok)
+		return STATUS_REFUSED;
+	if (!wish.agent && !wish.folders.n) {
 		console_error("the policy extends '%s' already", g->name);
 		return STATUS_REFUSED;
 	}
-	switch (profile_add(a, g, in, "Add that?",
+	switch (profile_add(a, &wish, in, "Add that?",
 			    options_get(o, OPTION_YES) != NULL)) {
 	case PROFILE_ADDED:
 		return STATUS_OK;

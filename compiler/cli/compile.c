@@ -1,6 +1,7 @@
 /* `membrane compile`: the plan, written into a folder. */
 #include "compiler/base/sys/outfile.h"
 #include "compiler/base/sha256.h"
+#include "compiler/cli/review/proof.h"
 #include "compiler/cli/review/sealed.h"
 #include "compiler/cli/text/console.h"
 #include "compiler/cli/text/view.h"
@@ -44,6 +45,26 @@ static int write_plan(const struct options *o, const struct inputs *in,
 		view_cleaned(c->a, sealed_short(str_of(dir), in)).p));
 }
 
+/* A plan of ours that does not agree is a bug of ours, and not written. */
+static int prove_compiled(const struct compilation *c)
+{
+	struct prove_out proof;
+	struct buf text;
+	struct view v = {&text, console_width(STDERR_FILENO),
+			 console_colour(STDERR_FILENO)};
+
+	buf_init(&text, c->a);
+	proof_make(c, &c->plan, &proof);
+	if (proof.end == PROVE_AGREES) {
+		v = (struct view){&text, console_width(STDOUT_FILENO), false};
+		proof_view(&v, &proof);
+		return console_result(buf_str(&text));
+	}
+	proof_complain(&v, c, STR("the plan"), &proof);
+	console_error("%s  nothing was written", text.p);
+	return proof.end == PROVE_TOO_LARGE ? STATUS_REFUSED : STATUS_BUG;
+}
+
 int command_compile(struct arena *a, const struct options *o)
 {
 	struct compilation c = {0};
@@ -52,6 +73,8 @@ int command_compile(struct arena *a, const struct options *o)
 
 	if (status == STATUS_OK && inputs_denied(o, &c, false))
 		status = STATUS_REFUSED;
+	if (status == STATUS_OK && options_get(o, OPTION_PROVE))
+		status = prove_compiled(&c);
 	if (status == STATUS_OK)
 		status = write_plan(o, &in, &c);
 	driver_done(&c);

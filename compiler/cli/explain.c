@@ -2,6 +2,7 @@
 #include "compiler/algebra/decide/decide.h"
 #include "compiler/base/addr.h"
 #include "compiler/base/limits.h"
+#include "compiler/cli/explain/explain_decide.h"
 #include "compiler/cli/explain/explain_view.h"
 #include "compiler/cli/plan/views.h"
 #include "compiler/cli/text/console.h"
@@ -113,7 +114,7 @@ static int read_requests(struct asked *q, const struct options *o)
 static void assume_trust(struct compilation *c, const struct inputs *in,
 			 struct explanation *e, int *approved)
 {
-	if (!e->decision.allow || !e->has_rule ||
+	if (e->decision.verdict == VERDICT_DENY || !e->has_rule ||
 	    e->rule.from->layer != LAYER_WORKSPACE)
 		return;
 	if (*approved < 0)
@@ -176,7 +177,7 @@ static int explain_requests(const struct options *o, const struct inputs *in,
 		explain_model_make(&one, files, looked ? &found : NULL, r, &e);
 		assume_trust(c, in, &e, &approved);
 		explain_edits_find(one.a, in, &one, &e, &flip);
-		denied |= !e.decision.allow;
+		denied |= e.decision.verdict == VERDICT_DENY;
 		if (json) {
 			json_push(list, explain_json_one(&one, &e, &flip));
 		} else {
@@ -197,20 +198,44 @@ static int explain_requests(const struct options *o, const struct inputs *in,
 	return status == STATUS_OK && denied ? STATUS_REFUSED : status;
 }
 
+/* One answer's form, and where --decide has requests from. */
+static bool decides(const struct options *o, bool *out)
+{
+	const struct option_given *g = options_get(o, OPTION_DECIDE);
+
+	*out = g != NULL;
+	if (!g)
+		return true;
+	if (options_get(o, OPTION_JSON)) {
+		console_error("'--decide' and '--json': one of them");
+		return false;
+	}
+	if (o->words.n == 1 && str_is(o->words.v[0], "-"))
+		return true;
+	console_error("'--decide' answers lines of stdin: membrane explain --decide -");
+	return false;
+}
+
 int command_explain(struct arena *a, const struct options *o)
 {
 	struct compilation c = {.mark_lines = true};
 	struct asked q = {.a = a};
 	struct inputs in;
-	int status;
+	bool decide;
+	int status = STATUS_OK;
 
+	if (!decides(o, &decide))
+		return STATUS_USAGE;
 	sources_init(&q.sources, a);
 	diags_init(&q.diags, a, &q.sources);
-	status = read_requests(&q, o);
+	if (!decide)
+		status = read_requests(&q, o);
 	if (status != STATUS_OK)
 		return status;
 	status = inputs_compile(a, o, true, &in, &c);
-	if (status == STATUS_OK)
+	if (status == STATUS_OK && decide)
+		status = explain_decide(&c.policy);
+	else if (status == STATUS_OK)
 		status = explain_requests(o, &in, &c, &q);
 	else if (status == STATUS_REFUSED && options_get(o, OPTION_JSON) &&
 		 console_result(plan_json_refused(c.a, EXPLAIN_JSON_VERSION,

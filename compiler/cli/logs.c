@@ -1,13 +1,13 @@
 /*
  * `membrane logs`: what the gate decided, or the command of a session printed.
  */
-#include "compiler/base/sys/fileio.h"
+#include "compiler/cli/account/abouts.h"
 #include "compiler/cli/account/logs_line.h"
+#include "compiler/cli/account/records.h"
 #include "compiler/cli/text/console.h"
 #include "compiler/cli/workspace/inputs.h"
 #include "runtime/launch/attach/join.h"
 #include "runtime/launch/attach/keeper.h"
-#include "runtime/launch/session/decisions.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -15,121 +15,92 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FOLLOW_MS 100
-
 struct reading {
 	struct metadata about;
-	struct arena *a;
-	unsigned part; /* of the decisions; the file below is it */
-	const char *path;
-	bool json, follow;
+	struct records records;
+	struct abouts *abouts; /* of what was there from the beginning */
+	bool json;
 	bool colour;
 	unsigned width;
-	FILE *file;
-	char *line; /* getline(3)'s */
-	size_t room;
 	uint64_t bad;
 };
 
-static void print_line(struct reading *r, struct str line)
+static void print_line(void *ctx, struct str line)
 {
+	struct reading *r = ctx;
 	struct arena *a;
 	struct buf out;
+	struct str about;
 	struct view v = {&out, r->width, r->colour};
 
 	if (r->json) {
 		fwrite(line.p, 1, line.n, stdout);
 		return;
 	}
+	if (abouts_was_given(r->abouts, line))
+		return;
 	/* One for each line: a session may go on for days. */
 	a = arena_new();
 	buf_init(&out, a);
-	if (logs_line(&v, line))
+	if (logs_line(&v, line)) {
+		about = abouts_of(r->abouts, line);
+		if (about.n && !logs_line(&v, about))
+			r->bad++;
 		fwrite(out.p, 1, out.n, stdout);
-	else
+	} else {
 		r->bad++;
+	}
 	arena_free(a);
 }
 
-/* All whole lines that are there; what is being written is left for later. */
-static int read_lines(struct reading *r, struct err *err)
+static void keep_about(void *ctx, struct str line)
 {
-	ssize_t n;
+	struct reading *r = ctx;
 
-	while ((n = getline(&r->line, &r->room, r->file)) > 0) {
-		if (r->line[n - 1] != '\n') {
-			if (fseeko(r->file, -n, SEEK_CUR) < 0)
-				break;
-			return 0;
-		}
-		print_line(r, (struct str){r->line, (size_t)n});
-	}
-	if (ferror(r->file))
-		return err_set(err, -errno, "%s: %s", r->path, strerror(errno));
-	clearerr(r->file);
-	return 0;
+	abouts_take(r->abouts, line);
 }
 
-static bool session_runs(const struct reading *r)
+/* What came behind later lines, for its place: -f shows the rest as it comes. */
+static void read_abouts(struct reading *r)
 {
-	enum session_found state;
-	struct err ignored;
+	struct records before = {.a = r->records.a,
+				 .about = &r->about,
+				 .on_line = keep_about,
+				 .ctx = r,
+				 .out = STDOUT_FILENO};
+	struct err ignored; /* who reads them all says it */
 
-	return metadata_state(&r->about, &state, &ignored) == 0 &&
-	       state == SESSION_ALIVE;
+	r->abouts = abouts_new(r->records.a);
+	if (!r->json)
+		ignore(records_read(&before, false, &ignored));
+	records_done(&before);
 }
 
-/* -ENOENT: a session that just begins, or that never got to its gate. */
-static int open_part(struct reading *r, unsigned part, struct err *err)
+/* Whose decisions they are, where somebody reads them. */
+static void print_heading(void *ctx)
 {
-	const char *path = decisions_path(r->a, r->about.session.dir, part);
-	FILE *file = fopen(path, "re");
+	struct reading *r = ctx;
+	struct arena *a = r->records.a;
+	struct buf out;
+	struct view v = {&out, r->width, r->colour};
 
-	if (!file)
-		return err_errno(err, path);
-	if (r->file)
-		fclose(r->file);
-	r->file = file;
-	r->path = path;
-	r->part = part;
-	return 0;
+	if (r->json || !r->about.known)
+		return;
+	buf_init(&out, a);
+	view_row(&v, 0, VIEW_DIM,
+		 arena_fmt(a, "session %s, run by %s", r->about.session.id,
+			   metadata_engine(r->about.engine)),
+		 (struct str){0});
+	fwrite(out.p, 1, out.n, stdout);
 }
 
-/* What a part has got to when the next one is there, it keeps. */
-static int read_parts(struct reading *r, struct err *err)
+static int read_decisions(struct reading *r, bool follow, struct err *err)
 {
-	bool is_next =
-		access(decisions_path(r->a, r->about.session.dir, r->part + 1),
-		       F_OK) == 0;
-	int rc = read_lines(r, err);
-
-	while (rc == 0 && is_next) {
-		rc = open_part(r, r->part + 1, err);
-		is_next = access(decisions_path(r->a, r->about.session.dir,
-						r->part + 1),
-				 F_OK) == 0;
-		if (rc == 0)
-			rc = read_lines(r, err);
-	}
-	return rc;
-}
-
-static int read_decisions(struct reading *r, struct err *err)
-{
-	bool last;
 	int rc;
 
-	do {
-		/* Asked first: what it wrote until then is read after that. */
-		last = !r->follow || !session_runs(r);
-		rc = r->file ? 0 : open_part(r, 0, err);
-		if (rc == -ENOENT && !last)
-			rc = 0;
-		else if (rc == 0)
-			rc = read_parts(r, err);
-		fflush(stdout);
-	} while (rc == 0 && !last && !ferror(stdout) &&
-		 fileio_wait(STDOUT_FILENO, FOLLOW_MS));
+	read_abouts(r);
+	rc = records_read(&r->records, follow, err);
+
 	if (rc == -ENOENT) {
 		console_error("session %s decided nothing",
 			      r->about.session.id);
@@ -174,9 +145,7 @@ int command_logs(struct arena *a, const struct options *o)
 {
 	bool output = options_get(o, OPTION_AGENT) != NULL;
 	struct reading r = {
-		.a = a,
 		.json = options_get(o, OPTION_JSON) != NULL,
-		.follow = options_get(o, OPTION_FOLLOW) != NULL,
 		.colour = console_colour(STDOUT_FILENO),
 		.width = console_width(STDOUT_FILENO),
 	};
@@ -198,13 +167,18 @@ int command_logs(struct arena *a, const struct options *o)
 	if (rc == 0 && output)
 		return show_output(a, o, &r.about);
 	if (rc == 0) {
-		rc = read_decisions(&r, &err);
-		if (r.file)
-			fclose(r.file);
-		free(r.line);
+		r.records = (struct records){.a = a,
+					     .about = &r.about,
+					     .on_begin = print_heading,
+					     .on_line = print_line,
+					     .ctx = &r,
+					     .out = STDOUT_FILENO};
+		rc = read_decisions(&r, options_get(o, OPTION_FOLLOW) != NULL,
+				    &err);
+		records_done(&r.records);
 	}
 	if (r.bad)
-		console_error("%s: %llu line%s no decision", r.path,
+		console_error("%s: %llu line%s no decision", r.records.path,
 			      (unsigned long long)r.bad,
 			      r.bad == 1 ? " is" : "s are");
 	if (rc == 0)

@@ -6,6 +6,11 @@
 
 #include "compiler/base/arena.h"
 #include "compiler/base/err.h"
+#include "compiler/cli/frame/options.h"
+
+struct compilation;
+
+/* --- images.c ------------------------------------------------------------- */
 
 /* That of an agent, and those that each session has, where they are missing or
  * old. Says on stderr what it does.
@@ -13,5 +18,22 @@
  *   -EIO     one could not be built */
 must_check int images_build_for(struct arena *a, const char *agent,
 				struct err *err);
+
+/* --- run.c ---------------------------------------------------------------- */
+
+/* What `learn` has of a session besides. */
+struct run_lesson {
+	/* Of what would run, before anything starts or is asked; false, after
+	 * saying why: it shall not. */
+	bool (*begin)(void *ctx, struct compilation *c);
+	void *ctx;
+	/* SESSION_ID_LEN + 1, zeroed: that of a session which membrane has not
+	 * failed at. */
+	char *id;
+};
+
+/* As `membrane run`: its exit status, 125 where nothing ran. */
+must_check int run_lesson(struct arena *a, const struct options *o,
+			  const struct run_lesson *lesson);
 
 #endif

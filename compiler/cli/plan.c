@@ -51,6 +51,8 @@ static int show_plan(const struct options *o, const struct inputs *in,
 		buf_init(&out, c->a);
 		if (options_get(o, OPTION_MARKDOWN))
 			plan_markdown(&out, &m);
+		else if (options_get(o, OPTION_HTML))
+			plan_html(&out, &m);
 		else
 			plan_view(&v, &m);
 		text = buf_str(&out);

@@ -115,6 +115,12 @@ static bool is_over(const struct one *x)
 	return x->state == SESSION_FINISHED;
 }
 
+/* Those of the native engine have none, whatever Docker would say. */
+static bool may_have_containers(const struct one *x)
+{
+	return !is_over(x) && !session_is_native(&x->about.session);
+}
+
 /* --- as text -------------------------------------------------------------- */
 
 static struct str command_text(struct arena *a, const struct metadata *x)
@@ -165,7 +171,10 @@ static struct str end_text(const struct list *l, const struct one *x)
 	if (x->end.error)
 		return arena_fmt(l->a, "status %d: %s", x->end.status,
 				 view_cleaned(l->a, str_of(x->end.error)).p);
-	return arena_fmt(l->a, "status %d", x->end.status);
+	return arena_fmt(l->a, "status %d%s", x->end.status,
+			 session_is_native(&x->about.session)
+				 ? ", by the native engine"
+				 : "");
 }
 
 /* "since …", or "… to …" */
@@ -220,8 +229,9 @@ static void show_session(const struct view *v, const struct list *l,
 	if (x->about.known)
 		view_row(v, 4, VIEW_DIM,
 			 arena_fmt(
-				 a, "in %s",
-				 view_cleaned(a, str_of(x->about.workspace)).p),
+				 a, "in %s, by %s",
+				 view_cleaned(a, str_of(x->about.workspace)).p,
+				 metadata_engine(x->about.engine)),
 			 (struct str){0});
 	buf_adds(v->out, "    ");
 	view_wrap(v, 4, 4, is_over(x) ? end_text(l, x) : containers_text(l, x));
@@ -285,6 +295,7 @@ static struct str list_json(const struct list *l)
 		json_put_cstr(o, "state", state_word(x));
 		json_put_cstr(o, "started", x->about.started);
 		json_put_cstr(o, "workspace", x->about.workspace);
+		json_put_cstr(o, "engine", x->about.engine);
 		vec_each(w, &x->about.command)
 			json_push_str(words, str_of(*w));
 		json_put(o, "command", words);
@@ -296,8 +307,9 @@ static struct str list_json(const struct list *l)
 			put_end(o, &x->end);
 		else
 			json_put(o, "containers",
-				 l->asked ? containers_json(l, x)
-					  : cJSON_CreateNull());
+				 l->asked || !may_have_containers(x)
+					 ? containers_json(l, x)
+					 : cJSON_CreateNull());
 		json_push(all, o);
 	}
 	return json_shown(l->a, root);
@@ -341,7 +353,7 @@ int command_ps(struct arena *a, const struct options *o)
 	if (ids)
 		return console_result(list_ids(&l));
 	vec_each(x, &l.sessions)
-		any = any || !is_over(x);
+		any = any || may_have_containers(x);
 	if (any)
 		find_containers(&l);
 	if (options_get(o, OPTION_JSON)) {

@@ -2,8 +2,10 @@
 #include "compiler/algebra/decide/decide.h"
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/limits.h"
+#include "compiler/cli/doctor/choice.h"
 #include "compiler/cli/parts.h"
 #include "compiler/cli/profile/profile.h"
+#include "compiler/cli/program/program.h"
 #include "compiler/cli/review/sealed.h"
 #include "compiler/cli/text/confirm.h"
 #include "compiler/cli/text/console.h"
@@ -14,6 +16,7 @@
 #include "compiler/cli/workspace/last.h"
 #include "compiler/cli/workspace/outside.h"
 #include "compiler/cli/workspace/reached.h"
+#include "compiler/ir/image.h"
 #include "compiler/passes/args/args.h"
 #include "runtime/launch/launch.h"
 
@@ -30,7 +33,9 @@ struct attempt {
 	struct compilation c;
 	struct trust_linked linked;
 	bool shows_linked;
+	bool native;	       /* the engine that was chosen; else Docker */
 	struct keeper *keeper; /* of start, in the background */
+	const struct run_lesson *lesson; /* of learn */
 };
 
 static bool fail_run(struct attempt *t, const struct err *err)
@@ -78,10 +83,7 @@ static struct str where_it_leads(struct arena *a, struct str path)
 /* What this version cannot enforce, and variables that are not set. */
 static bool can_enforce(struct attempt *t)
 {
-	const struct outside_places at = {
-		t->in.workspace, arena_fmt(t->c.a, "%s/home", t->in.state).p,
-		t->in.state, arena_fmt(t->c.a, "%s/homes", t->in.state).p,
-		getenv("HOME")};
+	const struct outside_places at = outside_places_of(t->c.a, &t->in);
 	struct pass_ctx ctx = driver_ctx(&t->c);
 	struct diags found;
 	bool ok;
@@ -93,6 +95,7 @@ static bool can_enforce(struct attempt *t)
 	ok = args_check_env(&ctx, &t->c.policy, environment_value,
 			    t->in.workspace, t->in.state, where_it_leads) &&
 	     ok;
+	ok = choice_check(t->c.a, &t->c.policy, &t->c.plan, &found) && ok;
 	console_diags(t->c.a, &found);
 	return ok;
 }
@@ -261,11 +264,32 @@ static bool is_sealed(struct attempt *t)
 		return fail_run(t, &err);
 	if (!s.is_current) {
 		buf_init(&report, t->c.a);
-		sealed_view(&v, &s);
+		sealed_view(&v, &s, NULL);
 		console_error("%s  so nothing was run", report.p);
 	}
 	sealed_done(&s);
 	return s.is_current;
+}
+
+/* Who is told of refusals: the user's own file says so, and no plan. */
+static struct tell_wish wish_of(struct attempt *t)
+{
+	const struct ir_on_refusal *r = &t->c.policy.on_refusal;
+	struct tell_wish wish = {.silent = r->set};
+	char **argv;
+
+	if (r->webhook.s.n) {
+		wish.webhook = arena_cstr(t->c.a, r->webhook.s);
+		wish.key_env = arena_cstr(t->c.a, r->secret_env.s);
+	}
+	if (!r->command.n)
+		return wish;
+	argv = arena_alloc(t->c.a, (r->command.n + 1) * sizeof(*argv));
+	for (uint32_t i = 0; i < r->command.n; i++)
+		argv[i] = arena_cstr(t->c.a, r->command.v[i].s);
+	argv[r->command.n] = NULL;
+	wish.command = argv;
+	return wish;
 }
 
 static int launch_session(struct attempt *t)
@@ -276,22 +300,28 @@ static int launch_session(struct attempt *t)
 		.state = t->in.state,
 		.workspace = t->in.workspace,
 		.plan = &t->c.plan,
+		.native = t->native,
 		.command = t->command ? t->command : none,
 		.session_id_file =
 			options_value(a, t->o, OPTION_SESSION_ID, NULL),
 		.trace_log = options_value(a, t->o, OPTION_TRACE_LOG, NULL),
+		.no_ask = options_get(t->o, OPTION_NO_ASK) != NULL,
 		.no_update = options_get(t->o, OPTION_NO_UPDATE) != NULL,
 		.can_grant = grantable,
 		.purpose = decide_purpose,
 		.purpose_of = &t->c.policy,
+		.tell = wish_of(t),
 		.linked = t->shows_linked ? &t->linked.git : NULL,
 		.keeper = t->keeper,
+		.id = t->lesson ? t->lesson->id : NULL,
 	};
 	struct err err;
 	int status;
 
 	status = launch_run(&opts, &err);
 	if (status < 0) {
+		if (t->lesson)
+			t->lesson->id[0] = '\0';
 		fail_run(t, &err);
 		return STATUS_RUN_FAILED;
 	}
@@ -320,21 +350,55 @@ static bool compile_again(struct arena *a, struct attempt *t,
 	return inputs_compile(a, o, true, &t->in, &t->c) == STATUS_OK;
 }
 
-/* Nothing says how it would be run: its profile does, once somebody says so. */
-static bool propose_profile(struct arena *a, struct attempt *t,
-			    const struct agent *g)
+/* An option more, as if it had been typed, and the compile that it means. */
+static bool compile_with(struct arena *a, struct attempt *t,
+			 struct option_given given)
 {
-	switch (profile_add(a, g, &t->in, "Add that, and run it?", false)) {
+	struct options *with = arena_new_of(a, struct options);
+
+	*with = *t->o;
+	with->given.v = NULL;
+	with->given.n = with->given.cap = 0;
+	vec_each(x, &t->o->given)
+		*vec_push(a, &with->given) = *x;
+	*vec_push(a, &with->given) = given;
+	t->o = with;
+	return compile_again(a, t, with);
+}
+
+static void say_unasked(struct arena *a, const struct attempt *t,
+			const struct profile_wish *wish)
+{
+	if (wish->agent)
+		console_error(
+			"no policy here extends '%s', its profile%s; this adds it%s:\n"
+			"  membrane agents %s --save --yes",
+			wish->agent->name,
+			t->native ? "" : ", or names an image that has it",
+			wish->folders.n ? ", and the folders that belong to it"
+					: "",
+			wish->agent->name);
+	else
+		console_error(
+			"no session here sees all that belongs to '%s'; with this in the policy it does:\n"
+			"  %s",
+			view_cleaned(a, str_of(wish->program)).p,
+			view_cleaned(a, profile_lines(a, wish, "\n  ")).p);
+}
+
+/* Nothing says how it would be run: what is wished for does, once somebody says
+ * so. */
+static bool propose_wish(struct arena *a, struct attempt *t,
+			 const struct profile_wish *wish)
+{
+	switch (profile_add(a, wish, &t->in, "Add that, and run it?", false)) {
 	case PROFILE_ADDED:
 		return compile_again(a, t, t->o);
 	case PROFILE_DECLINED:
 		console_error("nothing was added, and nothing was run");
 		return false;
 	case PROFILE_UNASKED:
-		console_error(
-			"no policy here extends '%s', its profile, or names an image that has it; this adds it:\n"
-			"  membrane agents %s --save --yes",
-			g->name, g->name);
+		say_unasked(a, t, wish);
 		return false;
 	case PROFILE_FAILED:
 		break;
@@ -352,6 +416,64 @@ static bool is_image_open(const struct attempt *t)
 	       (from && source_is_preset(from) && agent_of_image(image->v));
 }
 
+/* What the session has by that name is another one than a shell here has. */
+static void say_other(struct arena *a, const struct program *own)
+{
+	const struct profile_wish wish = {.folders = own->folders};
+
+	console_error(
+		"%s is run, not %s%s%s", view_cleaned(a, str_of(own->shown)).p,
+		view_cleaned(a, str_of(own->at)).p,
+		own->refused ? "" : ", which takes ",
+		own->refused ? ""
+			     : view_cleaned(a, profile_lines(a, &wish, "")).p);
+}
+
+/* A variable of the policy's says where programs are looked for. */
+static bool has_own_path(const struct attempt *t)
+{
+	vec_each(arg, &t->c.policy.docker_args)
+		if (str_is(arg->option, "env") &&
+		    str_starts(arg->value, STR("PATH=")))
+			return true;
+	return false;
+}
+
+/*
+ * Without an image the command is this machine's, and what belongs to it is to
+ * be seen: asked for once, with the profile where it is an agent's.
+ */
+static bool choose_natively(struct arena *a, struct attempt *t,
+			    const struct agent *g)
+{
+	const struct outside_places places = outside_places_of(a, &t->in);
+	struct profile_wish wish = {
+		.program = t->command[0],
+		.agent = g && !profile_extended(&t->c, g) ? g : NULL};
+	struct program own;
+
+	if (options_get(t->o, OPTION_SEALED) || has_own_path(t) ||
+	    image_is_own(t->c.policy.image.v))
+		return true;
+	program_find(a, getenv("PATH"), &places, &t->c.policy, t->command[0],
+		     &own);
+	if (wish.agent && !own.at) {
+		console_error(
+			"%s is not installed on this machine, as far as PATH says; with 'engine: docker' it has an image",
+			g->name);
+		return false;
+	}
+	if (own.refused && !own.shown) {
+		program_say_refused(a, t->command[0], &own);
+		return false;
+	}
+	if (own.shown)
+		say_other(a, &own);
+	else
+		wish.folders = own.folders;
+	return (!wish.agent && !wish.folders.n) || propose_wish(a, t, &wish);
+}
+
 /*
  * Where the image is that of another profile, the last one that the policy
  * extends, this agent's own takes its place, as by --image.
@@ -359,28 +481,54 @@ static bool is_image_open(const struct attempt *t)
 static bool take_image(struct arena *a, struct attempt *t,
 		       const struct agent *g)
 {
-	struct options with = *t->o;
-
 	if (!is_image_open(t) || agent_of_image(t->c.policy.image.v) == g)
 		return true;
-	with.given.v = NULL;
-	with.given.n = with.given.cap = 0;
-	vec_each(x, &t->o->given)
-		*vec_push(a, &with.given) = *x;
-	*vec_push(a, &with.given) =
-		(struct option_given){OPTION_IMAGE, STR("--image"),
-				      arena_fmt(a, AGENTS_IMAGE "%s", g->name)};
-	return compile_again(a, t, &with);
+	return compile_with(a, t,
+			    (struct option_given){
+				    OPTION_IMAGE, STR("--image"),
+				    arena_fmt(a, AGENTS_IMAGE "%s", g->name)});
+}
+
+/*
+ * An agent's profile names an image, which is Docker's. Where Docker does not
+ * answer and nobody has said which engine or image it shall be, the machine's
+ * own program is what there is.
+ */
+static bool leave_docker(struct arena *a, struct attempt *t,
+			 const struct agent *g)
+{
+	if (t->c.policy.engine.from.layer != LAYER_FLOOR ||
+	    choice_named() == IR_ENGINE_DOCKER ||
+	    options_get(t->o, OPTION_SEALED) || !is_image_open(t) ||
+	    !program_where(a, getenv("PATH"), str_of(g->name)) ||
+	    strcmp(profile_image_state(a, g), "unknown") != 0)
+		return true;
+	console_error(
+		"docker does not answer: this machine's own %s is run, as by '--engine native'",
+		g->name);
+	return compile_with(a, t,
+			    (struct option_given){
+				    OPTION_ENGINE, STR("--engine"),
+				    str_of(ir_engine_name(IR_ENGINE_NATIVE))});
 }
 
 static bool choose_profile(struct arena *a, struct attempt *t)
 {
 	const struct agent *g = agent_of(t);
+	const struct profile_wish wish = {.program = g ? g->name : NULL,
+					  .agent = g};
 
-	if (!g)
+	if (g && !leave_docker(a, t, g))
+		return false;
+	/* an agent's profile asks for Docker, where nobody said otherwise */
+	t->native = g ? !plan_file(&t->c.plan, PLAN_DOCKER)
+		      : choice_expects_native(a, &t->c.plan);
+	if (t->native && t->command && t->command[0])
+		return choose_natively(a, t, g);
+	if (!g || t->native)
 		return true;
 	if (!profile_extended(&t->c, g) && is_image_open(t) &&
-	    !options_get(t->o, OPTION_SEALED) && !propose_profile(a, t, g))
+	    !options_get(t->o, OPTION_SEALED) && !propose_wish(a, t, &wish))
 		return false;
 	return !profile_extended(&t->c, g) || take_image(a, t, g);
 }
@@ -391,7 +539,7 @@ static bool has_images(struct arena *a, struct attempt *t)
 	const struct agent *g = agent_of_image(t->c.policy.image.v);
 	struct err err;
 
-	if (!g || options_get(t->o, OPTION_NO_UPDATE))
+	if (!g || t->native || options_get(t->o, OPTION_NO_UPDATE))
 		return true;
 	if (strcmp(profile_image_state(a, g), "missing") == 0)
 		console_error("the first use of %s: its image is built, once",
@@ -404,14 +552,20 @@ static bool has_images(struct arena *a, struct attempt *t)
 	return images_build_for(a, g->name, &err) == 0 || fail_run(t, &err);
 }
 
+static bool is_bounded(struct attempt *t)
+{
+	return !t->lesson || t->lesson->begin(t->lesson->ctx, &t->c);
+}
+
 /* Everything that can be said no to while nothing runs. */
 static bool may_run(struct arena *a, struct attempt *t)
 {
 	return inputs_compile(a, t->o, false, &t->in, &t->c) == STATUS_OK &&
 	       inputs_apart(t->c.a, &t->in) &&
 	       reached_allowed(t->c.a, &t->in) && choose_profile(a, t) &&
-	       can_enforce(t) && is_trusted(t) && is_sealed(t) &&
-	       find_linked(t) && write_config(t) && has_images(a, t);
+	       can_enforce(t) && is_bounded(t) && is_trusted(t) &&
+	       is_sealed(t) && find_linked(t) && write_config(t) &&
+	       choice_make(t->c.a, &t->c.plan, &t->native) && has_images(a, t);
 }
 
 int command_run(struct arena *a, const struct options *o)
@@ -425,6 +579,18 @@ int command_run(struct arena *a, const struct options *o)
 		console_error("--yes goes with --reset");
 		return STATUS_USAGE;
 	}
+	if (may_run(a, &t))
+		status = launch_session(&t);
+	driver_done(&t.c);
+	return status;
+}
+
+int run_lesson(struct arena *a, const struct options *o,
+	       const struct run_lesson *lesson)
+{
+	struct attempt t = {.o = o, .command = o->exec, .lesson = lesson};
+	int status = STATUS_RUN_FAILED;
+
 	if (may_run(a, &t))
 		status = launch_session(&t);
 	driver_done(&t.c);

@@ -28,7 +28,7 @@ static cJSON *test_json(const struct sources *s, const struct expectation *e)
 	if (e->witness.n)
 		json_put_str(o, "witness", e->witness);
 	if (e->has_decision) {
-		json_put_cstr(o, "verdict", e->was.allow ? "allow" : "deny");
+		json_put_cstr(o, "verdict", verdict_name(e->was.verdict));
 		json_put_cstr(o, "reason", reason_name(e->was.reason));
 	}
 	if (e->rule.at.beg) {

@@ -1,4 +1,6 @@
 /* `membrane trace`: which files and records are meant, and who shows them. */
+#include "compiler/cli/export/export.h"
+#include "compiler/cli/traces/trace_decided.h"
 #include "compiler/cli/traces/trace_follow.h"
 #include "compiler/cli/traces/trace_line.h"
 #include "compiler/cli/traces/trace_losses.h"
@@ -26,6 +28,7 @@ enum how {
 	HOW_FOLLOW,
 	HOW_REPLAY,
 	HOW_SUGGEST,
+	HOW_EXPORT,
 	HOWS,
 };
 
@@ -33,7 +36,7 @@ static const char *const hows[] = {
 	[HOW_SHOW] = "show",	   [HOW_GREP] = "grep",
 	[HOW_STATS] = "stats",	   [HOW_TREE] = "tree",
 	[HOW_FOLLOW] = "follow",   [HOW_REPLAY] = "replay",
-	[HOW_SUGGEST] = "suggest",
+	[HOW_SUGGEST] = "suggest", [HOW_EXPORT] = "export",
 };
 
 struct asked {
@@ -47,13 +50,14 @@ struct asked {
 	struct stats *stats;
 	struct tree *tree;
 	struct trace_losses losses;
+	struct decided *decided; /* told of between the events; or NULL */
 	uint64_t matched;
 };
 
 /* Those that look at all there is, without an expression. */
 static bool is_whole(enum how how)
 {
-	return how == HOW_REPLAY || how == HOW_SUGGEST;
+	return how == HOW_REPLAY || how == HOW_SUGGEST || how == HOW_EXPORT;
 }
 
 /* --- the command line ----------------------------------------------------- */
@@ -68,7 +72,7 @@ static bool find_how(struct asked *q)
 			return true;
 		}
 	console_error(
-		"trace knows show, grep, stats, tree, follow, replay and suggest, not '%s'",
+		"trace knows show, grep, stats, tree, follow, replay, suggest and export, not '%s'",
 		view_cleaned(q->a, word).p);
 	return false;
 }
@@ -76,6 +80,15 @@ static bool find_how(struct asked *q)
 /* Does what was given go with it? */
 static bool fits_how(const struct asked *q)
 {
+	if (q->how != HOW_SUGGEST && options_get(q->o, OPTION_PROPOSE)) {
+		console_error("--ask is for trace suggest");
+		return false;
+	}
+	if (q->how != HOW_EXPORT && (options_get(q->o, OPTION_OTLP) ||
+				     options_get(q->o, OPTION_OCSF))) {
+		console_error("--otlp-json and --ocsf are for trace export");
+		return false;
+	}
 	if (!is_whole(q->how)) {
 		if (options_get(q->o, OPTION_POLICY))
 			console_error("--policy is for trace replay");
@@ -88,10 +101,13 @@ static bool fits_how(const struct asked *q)
 	else if (options_get(q->o, OPTION_SINCE))
 		console_error("trace %s looks at all of a session: no --since",
 			      hows[q->how]);
-	else if (q->how == HOW_SUGGEST && options_get(q->o, OPTION_POLICY))
+	else if (q->how != HOW_REPLAY && options_get(q->o, OPTION_POLICY))
 		console_error("--policy is for trace replay");
 	else if (q->how == HOW_SUGGEST && options_get(q->o, OPTION_JSON))
 		console_error("trace suggest writes YAML: no --json");
+	else if (q->how == HOW_EXPORT && options_get(q->o, OPTION_JSON))
+		console_error(
+			"trace export writes JSON of another form: no --json");
 	else
 		return true;
 	return false;
@@ -190,6 +206,15 @@ static void note_losses(struct asked *q, const struct trace_event *e)
 		stats_add(q->stats, e);
 }
 
+static void tell_decided(struct asked *q, uint64_t before_ns)
+{
+	const cJSON *d;
+	uint64_t at_ns;
+
+	while (q->decided && (d = decided_next(q->decided, before_ns, &at_ns)))
+		story_decision(q->story, d, at_ns);
+}
+
 static int visit_event(void *ctx, const struct trace_event *e)
 {
 	struct asked *q = ctx;
@@ -203,6 +228,9 @@ static int visit_event(void *ctx, const struct trace_event *e)
 
 	switch (q->how) {
 	case HOW_SHOW:
+		tell_decided(q, e->at_ns);
+		story_add(q->story, e);
+		break;
 	case HOW_FOLLOW: /* what is older tells how processes are related */
 		story_add(q->story, e);
 		break;
@@ -221,6 +249,7 @@ static int visit_event(void *ctx, const struct trace_event *e)
 		break;
 	case HOW_REPLAY:
 	case HOW_SUGGEST:
+	case HOW_EXPORT:
 	case HOWS:
 		break;
 	}
@@ -249,14 +278,35 @@ static void begin_views(struct asked *q)
 
 static void end_views(struct asked *q, bool any)
 {
-	if (q->story)
+	if (q->story) {
+		tell_decided(q, any ? UINT64_MAX : 0);
 		story_end(q->story);
+	}
+	if (q->decided)
+		decided_done(q->decided);
 	if (q->stats)
 		stats_end(q->stats, any);
 	if (q->tree)
 		tree_end(q->tree);
 	if (q->filter)
 		filter_done(q->filter);
+}
+
+/*
+ * Of a session, and all of it: an expression is about records of the trace, and
+ * for programs a line is one of these.
+ */
+static void find_decided(struct asked *q, const char *state,
+			 const trace_paths *paths)
+{
+	struct str id = traces_session(paths);
+
+	if (q->how == HOW_SHOW && paths->found && id.n && !q->filter &&
+	    !q->look.json)
+		q->decided =
+			decided_new(q->a, arena_fmt(q->a, "%s/sessions/%.*s",
+						    state, STR_ARG(id))
+						  .p);
 }
 
 static int read_paths(struct asked *q, const char *state, struct err *err)
@@ -271,6 +321,7 @@ static int read_paths(struct asked *q, const char *state, struct err *err)
 	if (rc < 0)
 		return rc;
 	traces_tell_missing(&paths);
+	find_decided(q, state, &paths);
 	return traces_read(&paths, visit_event, q, err);
 }
 
@@ -347,6 +398,8 @@ int command_trace(struct arena *a, const struct options *o)
 		return trace_replay(a, o, state, q.what);
 	if (q.how == HOW_SUGGEST)
 		return trace_suggest(a, o, state, q.what);
+	if (q.how == HOW_EXPORT)
+		return export_trace(a, o, state, q.what);
 	if (!find_since(&q) || !find_filter(&q))
 		return STATUS_USAGE;
 	return read_traces(&q, state);

@@ -191,6 +191,11 @@ bool emit_denials_make(const struct emit_in *in, emit_classes *out)
 			     out);
 }
 
+bool emit_asks_make(const struct emit_in *in, emit_classes *out)
+{
+	return bound_classes(in, collect_classes(in->a, &in->policy->ask), out);
+}
+
 bool emit_quics_make(const struct emit_in *in, emit_classes *out)
 {
 	return bound_classes(in, collect_quics(in), out);

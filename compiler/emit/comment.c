@@ -114,7 +114,7 @@ void comment_grant(const struct emit_in *in, struct buf *out,
 	struct pen p = {.out = out, .indent = indent};
 
 	begin_comment(&p, "#");
-	put_words(&p, g->key == IR_KEY_DENY ? STR("deny") : STR("allow"));
+	put_words(&p, str_of(ir_grant_key_name(g->key)));
 	put_words(&p, g->canon);
 	put_word(&p, "  ", g->id);
 	put_place(in, &p, g->id, &g->from);

@@ -75,6 +75,8 @@ must_check bool emit_denials_make(const struct emit_in *in, emit_classes *out);
 /* And for denials of requests to names that QUIC could carry past HAProxy:
  * inspection_quic_guards(). Their ports are TCP's, as they were written. */
 must_check bool emit_quics_make(const struct emit_in *in, emit_classes *out);
+/* And for what a person is asked about: with and without http alike. */
+must_check bool emit_asks_make(const struct emit_in *in, emit_classes *out);
 uint32_t emit_quic_of(const emit_classes *classes, const struct ir_grant *d);
 /* The class of a grant or denial, from 1; 0 when it has none. */
 uint32_t emit_class_of(const emit_classes *classes, const struct ir_grant *g);

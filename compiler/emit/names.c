@@ -10,9 +10,11 @@
 #include "compiler/base/agent_link.h"
 #include "compiler/emit/profiles.h"
 #include "compiler/ir/ports.h"
+#include "compiler/ir/upstream.h"
 #include "compiler/plan/names_map.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* A record, whose rule it is, and what it stands for: marks.h. */
 struct line {
@@ -61,21 +63,44 @@ static void put_lines(const struct emit_in *in, struct buf *out, lines *l)
 	}
 }
 
-static void put_upstream(struct buf *out, const struct ir_policy *p)
+static void put_resolver(struct buf *out, const struct ir_resolver *r)
 {
-	const struct ir_resolver *r = &p->resolver.v;
 	char text[ADDR_TEXT_MAX];
 
-	if (p->upstream.set) {
-		buf_adds(out, NAMES_MAP_UPSTREAM " " NAMES_MAP_PROXY "\n");
-		return;
+	if (r->host)
+		buf_adds(out, " " NAMES_MAP_HOST);
+	else
+		buf_addf(out, " " NAMES_MAP_UDP " %s %u",
+			 addr_text(&r->addr, text), r->port);
+}
+
+static void put_upstream(struct buf *out, const struct ir_policy *p)
+{
+	buf_adds(out, NAMES_MAP_UPSTREAM);
+	if (p->upstream.set)
+		buf_adds(out, " " NAMES_MAP_PROXY);
+	if (!p->upstream.set || upstream_asks(p))
+		put_resolver(out, &p->resolver.v);
+	buf_addc(out, '\n');
+}
+
+static void put_past(const struct emit_in *in, struct buf *out)
+{
+	lines past = {0};
+
+	vec_each(d, &in->policy->upstream.direct) {
+		const struct cidr *net = ir_dest_net(&d->dest);
+		struct str name = ir_dest_name(&d->dest);
+		char text[CIDR_TEXT_MAX];
+
+		*vec_push(in->a, &past) = (struct line){
+			net ? arena_fmt(in->a, NAMES_MAP_PAST " %s",
+					cidr_text(net, text))
+			    : arena_fmt(in->a, NAMES_MAP_PAST " %.*s",
+					STR_ARG(name)),
+			&d->from, 0, NULL};
 	}
-	if (r->host) {
-		buf_adds(out, NAMES_MAP_UPSTREAM " " NAMES_MAP_HOST "\n");
-		return;
-	}
-	buf_addf(out, NAMES_MAP_UPSTREAM " " NAMES_MAP_UDP " %s %u\n",
-		 addr_text(&r->addr, text), r->port);
+	put_lines(in, out, &past);
 }
 
 static struct line net_line(const struct emit_in *in, const char *word,
@@ -128,11 +153,13 @@ static void put_ports_of(struct buf *out, const char *letter,
 
 /* In the order of their numbers: not of bytes, as the other sections. */
 static void put_ports(struct buf *out, const emit_classes *grants,
-		      const emit_classes *denials, const emit_classes *quics)
+		      const emit_classes *denials, const emit_classes *quics,
+		      const emit_classes *asks)
 {
 	put_ports_of(out, "", grants);
 	put_ports_of(out, NAMES_MAP_DENIAL, denials);
 	put_ports_of(out, NAMES_MAP_QUIC, quics);
+	put_ports_of(out, NAMES_MAP_ASKED, asks);
 }
 
 static const char *const machine_names[] = {LINK_MACHINE_NAME,
@@ -188,6 +215,81 @@ static void put_names(const struct emit_in *in, struct buf *out,
 			MARKS_FOR(GRANTED) | MARKS_FOR(QUERY_TYPE), NULL};
 	}
 	put_lines(in, out, &names);
+}
+
+_Static_assert(NAMES_MAP_WAIT_MAX == IR_WAIT_MAX_S, "what may be written");
+
+/* "ask NAME a3 60 http private a-0123456789", or "asknet NET …" without what is
+ * said of names. */
+static void add_ask(const struct emit_in *in, const struct ir_grant *g,
+		    const emit_classes *asks, const char *net, lines *to)
+{
+	bool private = g->private.set && g->private.v;
+	struct str name = ir_dest_name(&g->dest);
+	struct str text = arena_fmt(
+		in->a, "%s %.*s " NAMES_MAP_ASKED "%u %u %s%s %.*s",
+		net ? NAMES_MAP_ASKNET : NAMES_MAP_ASK,
+		net ? (int)strlen(net) : (int)name.n, net ? net : name.p,
+		emit_class_of(asks, g), (unsigned)g->wait_s.v,
+		ir_grant_http(g) ? NAMES_MAP_REQUESTS : NAMES_MAP_NONE,
+		net	  ? ""
+		: private ? " " NAMES_MAP_PRIVATE
+			  : " " NAMES_MAP_NONE,
+		STR_ARG(g->id));
+
+	*vec_push(in->a, to) = (struct line){
+		text, &g->from, MARKS_FOR(ASK) | MARKS_FOR(QUERY_TYPE), NULL};
+}
+
+static void add_ask_nets(const struct emit_in *in, const struct ir_grant *g,
+			 const emit_classes *asks, lines *to)
+{
+	const struct cidr *net = ir_dest_net(&g->dest);
+	char text[CIDR_TEXT_MAX];
+
+	if (net)
+		add_ask(in, g, asks, cidr_text(net, text), to);
+	if (g->dest.kind != IR_DEST_ANY)
+		return;
+	/* Where '*' does not lead the packet filter knows. */
+	add_ask(in, g, asks, "0.0.0.0/0", to);
+	add_ask(in, g, asks, "::/0", to);
+}
+
+/* Those with the widest answer first, then those that wait longest, which
+ * decide: decide_asked(). */
+static int by_width(const void *va, const void *vb)
+{
+	const struct ir_grant *a = *(const struct ir_grant *const *)va,
+			      *b = *(const struct ir_grant *const *)vb;
+
+	if (a->lasts.v != b->lasts.v)
+		return a->lasts.v < b->lasts.v ? 1 : -1;
+	if (a->wait_s.v != b->wait_s.v)
+		return a->wait_s.v < b->wait_s.v ? 1 : -1;
+	return a < b ? -1 : a > b;
+}
+
+static void put_asks(const struct emit_in *in, struct buf *out,
+		     const emit_classes *asks, bool nets)
+{
+	emit_members sorted = {0};
+	lines of = {0};
+
+	vec_each(g, &in->policy->ask)
+		*vec_push(in->a, &sorted) = g;
+	vec_sort(&sorted, by_width);
+	vec_each(g, &sorted) {
+		if (nets)
+			add_ask_nets(in, *g, asks, &of);
+		else if (ir_dest_name(&(*g)->dest).n)
+			add_ask(in, *g, asks, NULL, &of);
+	}
+	vec_each(l, &of) {
+		mark_line(in, out->n, l);
+		buf_add(out, l->text);
+		buf_addc(out, '\n');
+	}
 }
 
 static struct line denial_line(const struct ir_grant *d, struct str text)
@@ -261,16 +363,20 @@ static void put_denials(const struct emit_in *in, struct buf *out,
 
 bool names_emit(const struct emit_in *in, struct buf *out)
 {
-	emit_classes classes, denials, quics;
+	emit_classes classes, denials, quics, asks;
 
 	if (!emit_classes_make(in, &classes) ||
-	    !emit_denials_make(in, &denials) || !emit_quics_make(in, &quics))
+	    !emit_denials_make(in, &denials) ||
+	    !emit_quics_make(in, &quics) || !emit_asks_make(in, &asks))
 		return false;
 	buf_adds(out, NAMES_MAP_HEAD "\n");
 	put_upstream(out, in->policy);
 	put_nets(in, out);
-	put_ports(out, &classes, &denials, &quics);
+	put_past(in, out);
+	put_ports(out, &classes, &denials, &quics, &asks);
 	put_names(in, out, &classes);
+	put_asks(in, out, &asks, false);
+	put_asks(in, out, &asks, true);
 	put_denials(in, out, &denials, &quics);
 	return true;
 }

@@ -4,7 +4,8 @@
  * JSON is YAML: read as a policy file it compiles to itself. Grants have their
  * long form, presets and layers are dissolved, events expanded and defaults
  * written out. Left out is what comes again by itself, the built-in floor, and
- * workspace_trust, which says who may write a policy and not what it is. No
+ * workspace_trust and on_refusal, which say who may write a policy and who is
+ * told of refusals, and not what it is. No
  * places are in it: lines may move.
  */
 #include "compiler/emit/parts.h"
@@ -165,6 +166,10 @@ static cJSON *grant_json(struct arena *a, const struct ir_grant *g)
 		json_put_cstr(o, "tls", ir_tls_name(g->tls.v));
 	if (g->private.set && g->private.v)
 		json_put_bool(o, "private", true);
+	if (g->lasts.set)
+		json_put_cstr(o, "for", ir_lasts_name(g->lasts.v));
+	if (g->wait_s.set)
+		json_put_str(o, "wait", ir_wait_text(a, g));
 	return o;
 }
 
@@ -352,6 +357,8 @@ static void put_tests(struct arena *a, cJSON *root, const struct ir_tests *t)
 	cJSON *o = json_object(), *list = json_array();
 
 	put_requests(o, "allow", &t->allow);
+	if (t->ask.n)
+		put_requests(o, "ask", &t->ask);
 	put_requests(o, "deny", &t->deny);
 	vec_each(n, &t->never)
 		json_push(list, never_json(a, n));
@@ -445,6 +452,8 @@ bool policy_json_emit(const struct emit_in *in, struct buf *out)
 	struct arena *a = in->a;
 
 	put_grants(a, root, "allow", &p->allow);
+	if (p->ask.n)
+		put_grants(a, root, "ask", &p->ask);
 	put_grants(a, root, "deny", &p->deny);
 	put_patterns(root, "ignore", &p->ignore);
 	put_patterns(root, "readonly", &p->readonly);

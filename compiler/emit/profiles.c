@@ -4,6 +4,7 @@
 #include "compiler/ir/http.h"
 #include "compiler/ir/inspection.h"
 #include "compiler/ir/text.h"
+#include "compiler/ir/upstream.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ static bool concerns_ports(const ir_ports *ports, const struct ir_grant *g)
 		return inspection_denies(g);
 	if (!inspection_has_tcp(g))
 		return false;
-	if (ir_grant_http(g))
+	if (ir_grant_http(g) || g->key == IR_KEY_ASK)
 		return true;
 	switch (g->dest.kind) {
 	case IR_DEST_ANY:
@@ -44,7 +45,11 @@ bool profiles_wanted(const struct ir_policy *p)
 	const ir_ports none = {0};
 	bool direct = inspection_unseen(p);
 
+	if (p->ask.n)
+		return true;
 	vec_each(g, &p->allow) {
+		if (upstream_takes(p, g))
+			return true;
 		/* Which private address is whose, only names say. */
 		if (concerns_ports(&none, g) &&
 		    !(direct && g->dest.kind == IR_DEST_ANY &&
@@ -109,6 +114,10 @@ static struct profile profile_of(struct arena *a, const struct ir_policy *p,
 	out.clear = ir_dest_has_scheme(&g->dest, IR_SCHEME_HTTP);
 	out.bump = inspection_decrypts(p, g);
 	out.private = g->private.set && g->private.v;
+	/* The order of the list is that of widths, and of waits. */
+	if (g->key == IR_KEY_ASK)
+		buf_addf(b, "%u %03u ", (unsigned)g->lasts.v,
+			 (unsigned)g->wait_s.v);
 	buf_adds(b, whos[out.who]);
 	buf_addc(b, ' ');
 	ir_ports_put(b, &out.ports);
@@ -234,8 +243,10 @@ static void add_entries(const struct emit_in *in, struct profiles *p)
 	uint32_t n = 0;
 
 	vec_reserve(in->a, &p->entries,
-		    policy->allow.n + policy->deny.n + policy->credentials.n);
+		    policy->allow.n + policy->ask.n + policy->deny.n +
+			    policy->credentials.n);
 	add_grants(in, &policy->allow, &p->allow, p->allow_of, &p->entries);
+	add_grants(in, &policy->ask, &p->ask, p->ask_of, &p->entries);
 	add_grants(in, &policy->deny, &p->deny, p->deny_of, &p->entries);
 	vec_each(c, &policy->credentials)
 		*vec_push(in->a, &p->entries) =
@@ -249,17 +260,25 @@ static void add_entries(const struct emit_in *in, struct profiles *p)
 
 static bool make_profiles(const struct emit_in *in, struct profiles *p)
 {
-	const ir_grants *allow = &in->policy->allow, *deny = &in->policy->deny;
+	const ir_grants *allow = &in->policy->allow, *ask = &in->policy->ask,
+			*deny = &in->policy->deny;
 	ir_ports inside = inspection_ports(in->a, in->policy);
 
 	p->allow_of = arena_array(in->a, allow->n, sizeof(*p->allow_of));
+	p->ask_of = arena_array(in->a, ask->n, sizeof(*p->ask_of));
 	p->deny_of = arena_array(in->a, deny->n, sizeof(*p->deny_of));
 	p->allow = collect_profiles(in, &inside, allow, "", p->allow_of);
+	p->ask = collect_profiles(in, &inside, ask, "a", p->ask_of);
 	p->deny = collect_profiles(in, &inside, deny, "d", p->deny_of);
-	if (!check_count(in, &p->allow) || !check_count(in, &p->deny))
+	if (!check_count(in, &p->allow) || !check_count(in, &p->ask) ||
+	    !check_count(in, &p->deny))
 		return false;
 	p->any_bump = in->policy->credentials.n > 0;
 	vec_each(x, &p->allow) {
+		p->any_bump |= x->bump;
+		p->any_net |= profiles_net(x);
+	}
+	vec_each(x, &p->ask) {
 		p->any_bump |= x->bump;
 		p->any_net |= profiles_net(x);
 	}
@@ -288,9 +307,20 @@ const struct profile *profiles_of(const struct profiles *p,
 				  const struct ir_policy *policy,
 				  const struct ir_grant *g)
 {
-	bool denies = g->key == IR_KEY_DENY;
-	const ir_grants *grants = denies ? &policy->deny : &policy->allow;
-	uint32_t of = (denies ? p->deny_of : p->allow_of)[g - grants->v];
+	const ir_grants *grants = &policy->allow;
+	const profile_list *list = &p->allow;
+	const uint32_t *places = p->allow_of;
+	uint32_t of;
 
-	return of ? &(denies ? &p->deny : &p->allow)->v[of - 1] : NULL;
+	if (g->key == IR_KEY_DENY) {
+		grants = &policy->deny;
+		list = &p->deny;
+		places = p->deny_of;
+	} else if (g->key == IR_KEY_ASK) {
+		grants = &policy->ask;
+		list = &p->ask;
+		places = p->ask_of;
+	}
+	of = places[g - grants->v];
+	return of ? &list->v[of - 1] : NULL;
 }

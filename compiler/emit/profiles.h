@@ -4,7 +4,8 @@
  * A profile is everything that a grant says of requests but for its name: TCP
  * ports, rules of http, whether TLS is decrypted, whether it opens private
  * addresses. Names map to lists of tokens, "3" a profile, "d2" one of
- * denials, "c1" a credential; the rules of gate.cfg speak of tokens.
+ * denials, "a4" one of what a person is asked about, "c1" a credential; the
+ * rules of gate.cfg speak of tokens.
  * Grants of networks without http are the packet filter's, and here only where
  * something is denied by name or request: compiler/ir/inspection.h.
  */
@@ -17,7 +18,7 @@ enum profile_who { PROFILE_NAME, PROFILE_ANY, PROFILE_ADDR };
 
 struct profile {
 	struct str text;  /* what it is told apart by */
-	struct str token; /* "3", "d2" */
+	struct str token; /* "3", "d2", "a4" */
 	uint32_t number;  /* from 1, as they were found */
 	enum profile_who who;
 	ir_ports ports;		     /* TCP only, never empty */
@@ -40,11 +41,12 @@ struct profile_entry {
 typedef VEC(struct profile_entry) profile_entries;
 
 struct profiles {
-	profile_list allow, deny;
+	/* ask: those with the widest answer last. */
+	profile_list allow, ask, deny;
 	/* By the place of a grant or a denial in the policy; 0: it has none,
 	 * else that of its profile in the list, from 1. */
-	uint32_t *allow_of, *deny_of;
-	/* All of a policy: grants, denials, credentials, in this order. */
+	uint32_t *allow_of, *ask_of, *deny_of;
+	/* All of a policy: grants, what is asked, denials, credentials. */
 	profile_entries entries;
 	bool any_bump;	 /* something is decrypted */
 	bool any_direct; /* '*' needs no look at names */

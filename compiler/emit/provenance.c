@@ -72,6 +72,7 @@ bool provenance_emit(const struct emit_in *in, struct buf *out)
 
 	json_put_u64(root, PROVENANCE_VERSION_KEY, PROVENANCE_VERSION);
 	put_rules(in, rules, &p->allow);
+	put_rules(in, rules, &p->ask);
 	put_rules(in, rules, &p->deny);
 	json_put(root, PROVENANCE_RULES, rules);
 	put_lines(in, files, MOUNTS_PLAN_IGNORE, &p->ignore, false);

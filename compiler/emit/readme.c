@@ -18,17 +18,21 @@ static const char beginning[] =
 	"limited by a policy of its user's. What is refused in here is refused on purpose.\n"
 	"Trying again does not help, nor does another name, address, port, proxy or program.\n"
 	"\n"
-	"To have more, ask the user, with the exact host and port and what it is for. On\n"
-	"their machine, and not in here, 'membrane allow HOST:PORT' lets this session reach\n"
-	"it ('--save' for later ones, too). When the command ends they are shown what was\n"
-	"refused, with the line of policy that would allow it. From in here the policy\n"
-	"(.membrane.yaml) cannot be changed.\n"
+	"So do not retry, and do not work around it. STOP, and tell your user which host and\n"
+	"port you need and what for, with the command to run on their machine (not in here):\n"
+	"\n"
+	"  membrane allow HOST:PORT           for this session, at once\n"
+	"  membrane allow HOST:PORT --save    for later ones, too\n"
+	"\n"
+	"They are told of each refusal as it happens, with the line of policy that would\n"
+	"allow it. From in here the policy (.membrane.yaml) cannot be changed.\n"
 	"\n"
 	"NETWORK\n"
 	"When the session began, this could be reached, but for what the policy denies:\n";
 
 static const char refusals[] =
-	"No other name resolves; connections to other addresses and ports are reset at once.\n";
+	"No other name resolves (NXDOMAIN, as if it did not exist; 'dig' shows EDE 15, Blocked);\n"
+	"connections to other addresses and ports are reset at once.\n";
 
 static const char requests[] =
 	"Where only some requests are allowed, others get a 403 that says why.\n";

@@ -16,6 +16,8 @@ static const char *key_of(enum front_flag_kind kind)
 	switch (kind) {
 	case FRONT_FLAG_ALLOW:
 		return "allow";
+	case FRONT_FLAG_ASK:
+		return "ask";
 	case FRONT_FLAG_DENY:
 		return "deny";
 	case FRONT_FLAG_HOSTNAME:
@@ -36,6 +38,8 @@ static const char *key_of(enum front_flag_kind kind)
 		return "resolver";
 	case FRONT_FLAG_IMAGE:
 		return "image";
+	case FRONT_FLAG_ENGINE:
+		return "engine";
 	case FRONT_FLAG_UPLINK:
 		return "uplink";
 	case FRONT_FLAG_NO_TRACE:

@@ -179,8 +179,11 @@ int front_load(struct pass_ctx *c, struct sources *sources,
 		.ok = true,
 	};
 
-	f.presets = (struct presets){
-		.files = &f.files, .sources = sources, .out = out, .ok = true};
+	f.presets = (struct presets){.files = &f.files,
+				     .sources = sources,
+				     .out = out,
+				     .label = SOURCE_PRESET,
+				     .ok = true};
 	if (is_home(&f)) {
 		*out_ok = false;
 		return 0;
@@ -195,6 +198,9 @@ int front_load(struct pass_ctx *c, struct sources *sources,
 	}
 	load_flags(&f, &(struct flags_text){in->flags, in->n_flags, LAYER_FLAGS,
 					    "<command line>", ' '});
+	if (in->n_within &&
+	    within_load(&f.presets, in->within, in->n_within) == FILES_FAILED)
+		return err->code;
 	load_flags(&f, &(struct flags_text){in->session, in->n_session,
 					    LAYER_SESSION, "session", '\n'});
 	*out_ok = f.ok && f.presets.ok && c->diags->errors == 0;

@@ -19,6 +19,7 @@
  */
 enum front_flag_kind {
 	FRONT_FLAG_ALLOW,    /* --allow DEST */
+	FRONT_FLAG_ASK,	     /* --ask DEST */
 	FRONT_FLAG_DENY,     /* --deny DEST */
 	FRONT_FLAG_HOSTNAME, /* -n, --hostname */
 	FRONT_FLAG_CIDR,     /* -c, --cidr */
@@ -30,6 +31,7 @@ enum front_flag_kind {
 	FRONT_FLAG_PUBLISH,  /* -p, --publish */
 	FRONT_FLAG_RESOLVER, /* --resolver, --dns-resolver */
 	FRONT_FLAG_IMAGE,    /* --image */
+	FRONT_FLAG_ENGINE,   /* --engine */
 	FRONT_FLAG_UPLINK,   /* --uplink */
 	FRONT_FLAG_NO_TRACE, /* --no-trace: trace.engine = off */
 };
@@ -82,6 +84,9 @@ struct front_input {
 	 * of a source named "session". */
 	const struct front_flag *session;
 	size_t n_session;
+	/* What a session that learns may reach besides, of the flags' layer. */
+	const struct str *within;
+	size_t n_within;
 	const struct front_text *texts;
 	size_t n_texts;
 };

@@ -110,7 +110,7 @@ static bool is_file(struct str s)
 	return str_ends(s, STR(".yaml")) || str_ends(s, STR(".yml"));
 }
 
-static bool preset_word(struct str s)
+bool presets_is_word(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++) {
 		char c = s.p[i];
@@ -122,17 +122,17 @@ static bool preset_word(struct str s)
 	return s.n > 0;
 }
 
-static enum files_status extend_preset(struct presets *p,
-				       const struct ir_text *t,
-				       enum layer layer)
+enum files_status presets_named(struct presets *p, const struct ir_text *t,
+				enum layer layer)
 {
 	struct arena *a = p->files->c->a;
 	size_t slash = str_find(t->s, '/', 0);
 	struct str base =
 		slash < t->s.n ? str_slice(t->s, slash + 1, t->s.n) : t->s;
-	struct str name = arena_fmt(a, SOURCE_PRESET "%.*s", STR_ARG(base));
+	struct str name = arena_fmt(a, "%s%.*s", p->label, STR_ARG(base));
 
-	for (size_t i = 0; preset_word(t->s) && i < ARRAY_LEN(folders); i++) {
+	for (size_t i = 0; presets_is_word(t->s) && i < ARRAY_LEN(folders);
+	     i++) {
 		struct str path =
 			arena_fmt(a, "%s%.*s.yaml", folders[i], STR_ARG(t->s));
 		enum files_status s = load_preset(p, FILES_POLICIES, path, name,
@@ -196,7 +196,7 @@ static enum files_status extend_file(struct presets *p, const struct ir_text *t,
 	if (from->root == FILES_STATE)
 		name = arena_fmt(a, "~/.membrane/%.*s", STR_ARG(path));
 	if (from->root == FILES_POLICIES)
-		name = arena_fmt(a, SOURCE_PRESET "%.*s", STR_ARG(path));
+		name = arena_fmt(a, "%s%.*s", p->label, STR_ARG(path));
 	s = load_preset(p, from->root, path, name, layer, t->from.at);
 	if (s != FILES_ABSENT)
 		return s;
@@ -214,7 +214,7 @@ static enum files_status extend_from(struct presets *p, const ir_texts *list,
 	vec_each(t, list) {
 		enum files_status s = is_file(t->s)
 					      ? extend_file(p, t, &from, layer)
-					      : extend_preset(p, t, layer);
+					      : presets_named(p, t, layer);
 
 		if (s == FILES_FAILED)
 			return s;

@@ -39,6 +39,9 @@ struct presets {
 	struct sources *sources;
 	docs *out;
 	VEC(struct presets_file) known;
+	/* What their names begin with for people: SOURCE_PRESET, or what asked
+	 * for them instead of 'extends'. */
+	const char *label;
 	unsigned depth;
 	bool full; /* LIMIT_SOURCES was reported */
 	bool ok;
@@ -51,5 +54,13 @@ struct presets {
 must_check enum files_status presets_load(struct presets *p,
 					  enum files_root root, struct str path,
 					  struct str name, enum layer layer);
+
+/* Could it be the name of one? No destination is written so without a port. */
+bool presets_is_word(struct str s);
+/* One of them by its word, with what it extends: as presets_load(), but that an
+ * unknown one is reported, FILES_REFUSED. */
+must_check enum files_status presets_named(struct presets *p,
+					   const struct ir_text *word,
+					   enum layer layer);
 
 #endif

@@ -165,6 +165,12 @@ bool inspection_opens(const struct ir_policy *p, const struct ir_grant *g)
 				     : inspection_decrypts(p, g);
 }
 
+bool inspection_looks(const struct ir_policy *p, const struct ir_grant *g)
+{
+	return inspection_has_tcp(g) &&
+	       (ir_grant_http(g) || inspection_decrypts(p, g));
+}
+
 bool inspection_unseen(const struct ir_policy *p)
 {
 	if (p->credentials.n)
@@ -173,7 +179,7 @@ bool inspection_unseen(const struct ir_policy *p)
 		if (inspection_denies(d))
 			return false;
 	vec_each(g, &p->allow)
-		if (inspection_has_tcp(g) && inspection_decrypts(p, g))
+		if (inspection_looks(p, g))
 			return false;
 	return true;
 }

@@ -64,6 +64,8 @@ bool inspection_meets(const ir_ports *ports, const struct ir_grant *g);
 bool inspection_decrypts(const struct ir_policy *p, const struct ir_grant *g);
 /* The same for the sake of a grant, or of a denial. */
 bool inspection_opens(const struct ir_policy *p, const struct ir_grant *g);
+/* Is a grant's rule, or its TLS, something that has requests read (N-4)? */
+bool inspection_looks(const struct ir_policy *p, const struct ir_grant *g);
 /*
  * Does what '*' opens pass the gate without a look inside? Nothing asks for
  * one: no request is decided, no name denied, no header added.

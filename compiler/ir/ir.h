@@ -101,9 +101,22 @@ enum ir_tls { IR_TLS_VERIFY, IR_TLS_INSPECT };
 typedef IR_OPT(enum ir_tls) ir_opt_tls;
 
 /* Which key a grant was written under: what "no ports" means, and errors. */
-enum ir_grant_key { IR_KEY_ALLOW, IR_KEY_DENY, IR_KEY_HOSTNAMES, IR_KEY_CIDRS };
+enum ir_grant_key {
+	IR_KEY_ALLOW,
+	IR_KEY_ASK,
+	IR_KEY_DENY,
+	IR_KEY_HOSTNAMES,
+	IR_KEY_CIDRS
+};
 
-/* An entry of allow, hostnames, cidrs or deny. */
+/* The widest answer that a person may give: each has in it those before. */
+enum ir_lasts { IR_LASTS_ONCE, IR_LASTS_SESSION, IR_LASTS_ALWAYS };
+typedef IR_OPT(enum ir_lasts) ir_opt_lasts;
+/* How long a request may wait for the answer, and how long it does. */
+#define IR_WAIT_MAX_S 600u
+#define IR_WAIT_S     60u
+
+/* An entry of allow, hostnames, cidrs, ask or deny. */
 struct ir_grant {
 	struct ir_origin from;
 	enum ir_grant_key key;
@@ -114,10 +127,13 @@ struct ir_grant {
 	ir_opt_tls tls;
 	ir_opt_bool private;
 	bool implied; /* by a credential's 'refresh' */
+	ir_opt_lasts lasts; /* of ask; normalised: set */
+	ir_opt_u64 wait_s;  /* of ask: how long a request waits for the answer,
+			       seconds; normalised: set */
 	/* Set by normalise: where else the same was written, in order. */
 	VEC(struct ir_origin) again;
 	/* Set by normalise: canonical text without place ("github.com tcp/443")
-	 * and the id made of it, "g-0123456789" or "d-…". */
+	 * and the id made of it, "g-0123456789", "a-…" (ask) or "d-…". */
 	struct str canon, id;
 };
 typedef VEC(struct ir_grant) ir_grants;
@@ -145,8 +161,11 @@ struct ir_resolver {
 };
 typedef IR_OPT(struct ir_resolver) ir_opt_resolver;
 #define IR_RESOLVER_HOST "host"
+/* An uplink that is no network's name: the gate has one of its own. */
+#define IR_UPLINK_ISOLATED "isolated"
 
-enum ir_engine { IR_ENGINE_DOCKER, IR_ENGINE_NATIVE };
+/* Of the first the machine decides, where the policy leaves it open. */
+enum ir_engine { IR_ENGINE_AUTO, IR_ENGINE_DOCKER, IR_ENGINE_NATIVE };
 typedef IR_OPT(enum ir_engine) ir_opt_engine;
 /* runc joins the gate's network namespace; sysbox and kata need a bridge. */
 enum ir_runtime { IR_RUNTIME_RUNC, IR_RUNTIME_SYSBOX, IR_RUNTIME_KATA };
@@ -295,7 +314,7 @@ struct ir_never {
 	struct str arg;
 };
 struct ir_tests {
-	ir_requests allow, deny;
+	ir_requests allow, ask, deny;
 	VEC(struct ir_never) never;
 };
 
@@ -360,11 +379,22 @@ struct ir_purpose {
 };
 typedef VEC(struct ir_purpose) ir_purposes;
 
+/*
+ * `on_refusal`: a command, a URL, or neither: then nobody but stderr is told.
+ * It is about the person and no part of a plan.
+ */
+struct ir_on_refusal {
+	bool set;
+	struct ir_origin from;
+	ir_texts command; /* its first word is absolute, or begins with "~/" */
+	struct ir_text webhook, secret_env; /* empty: none */
+};
+
 enum ir_trust { IR_TRUST_ASK, IR_TRUST_ALWAYS, IR_TRUST_NEVER };
 typedef IR_OPT(enum ir_trust) ir_opt_trust;
 
 struct ir_policy {
-	ir_grants allow, deny;
+	ir_grants allow, ask, deny;
 	ir_patterns ignore, readonly;
 	ir_opt_masks masks; /* ir_masks_hold() */
 	ir_texts fast; /* folders, relative, no slash at the end; normalised:
@@ -374,8 +404,8 @@ struct ir_policy {
 	ir_opt_str uplink;
 	struct ir_upstream upstream; /* upstream.h */
 	ir_opt_str upstream_ca;	     /* a file of PEM; "/…" or "~/…" */
-	ir_texts ports; /* published.h, as published_text() has them;
-			   normalised: sorted, without repeats */
+	ir_texts ports;	  /* published.h, as published_text() has them;
+			     normalised: sorted, without repeats */
 	ir_texts visible; /* visible.h; normalised: by path, a folder before
 			     what is in it, without what it holds */
 	ir_opt_bool ssl_insecure;
@@ -384,6 +414,10 @@ struct ir_policy {
 	ir_texts args;
 	arg_list docker_args; /* args, parsed; set by normalise */
 	ir_opt_str image;
+	ir_opt_str image_written; /* by a person, not by a preset of ours: the
+				     last such; the image may be another's */
+	ir_opt_str image_spared;  /* a preset's, which the engine has no use
+				     for; the image is the default then */
 	ir_opt_engine engine;
 	ir_opt_runtime runtime;
 	struct ir_hardening hardening;
@@ -393,7 +427,8 @@ struct ir_policy {
 	struct ir_tests tests;
 	ir_waivers waivers;
 	ir_purposes purposes;
-	ir_opt_trust workspace_trust; /* global file only */
+	ir_opt_trust workspace_trust;	 /* global file only */
+	struct ir_on_refusal on_refusal; /* the same */
 };
 
 /*
@@ -403,7 +438,7 @@ struct ir_policy {
  *   port kept; has_port is false (it moved to ports);
  * - methods and paths sorted, unique, paths absolute and canonical;
  * - two grants with the same canon are one (the earlier origin wins);
- * - allow and deny in the order of canon; canon and id are set;
+ * - allow, ask and deny in the order of canon; canon and id are set;
  * - every IR_OPT that has a default is set (layer LAYER_FLOOR);
  * - trace events expanded, one per name, in order of names;
  * - patterns keep their order: it has meaning.
@@ -417,6 +452,8 @@ void ir_verify(const struct ir_policy *p, enum ir_stage stage);
 const char *ir_proto_name(enum ir_proto p);
 const char *ir_scheme_name(enum ir_scheme s);
 const char *ir_tls_name(enum ir_tls t);
+const char *ir_lasts_name(enum ir_lasts l); /* "once", "session", "always" */
+const char *ir_grant_key_name(enum ir_grant_key k); /* "allow", "ask", … */
 const char *ir_engine_name(enum ir_engine e);
 const char *ir_runtime_name(enum ir_runtime r); /* "runc", "sysbox-runc", … */
 const char *ir_masks_name(enum ir_masks m);
@@ -456,6 +493,12 @@ const struct cidr *ir_dest_net(const struct ir_dest *d);
 bool ir_dest_machine(const struct ir_dest *d);
 /* Does a grant speak of it? */
 bool ir_allows_machine(const struct ir_policy *p);
+/* Is the uplink 'isolated', and is it the name of a network? */
+bool ir_uplink_isolated(const struct ir_policy *p);
+bool ir_uplink_named(const struct ir_policy *p);
+/* Of a native session: whether all that leaves does so by sockets of the
+ * machine's own network, and the gate's has no way out; else by a tap. */
+bool ir_uplink_sockets(const struct ir_policy *p);
 /* Whether it is about requests of that scheme: a URL is about its own's, all
  * others are about both. */
 bool ir_dest_has_scheme(const struct ir_dest *d, enum ir_scheme s);
@@ -468,6 +511,8 @@ bool ir_grant_http(const struct ir_grant *g);
  * loopback or a link to it is the gate's own. Of 'host' that is meant.
  */
 bool ir_grant_reaches(const struct ir_grant *g, const struct addr *addr);
+/* How long it is asked about, "60s", "2m": of ask, normalised. */
+struct str ir_wait_text(struct arena *a, const struct ir_grant *g);
 /* What is never permitted, for people: "POST gist.github.com tcp/443". */
 struct str ir_never_text(struct arena *a, const struct ir_never *n);
 

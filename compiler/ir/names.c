@@ -36,9 +36,41 @@ const char *ir_tls_name(enum ir_tls t)
 	abort();
 }
 
+const char *ir_grant_key_name(enum ir_grant_key k)
+{
+	switch (k) {
+	case IR_KEY_ALLOW:
+		return "allow";
+	case IR_KEY_ASK:
+		return "ask";
+	case IR_KEY_DENY:
+		return "deny";
+	case IR_KEY_HOSTNAMES:
+		return "hostnames";
+	case IR_KEY_CIDRS:
+		return "cidrs";
+	}
+	abort();
+}
+
+const char *ir_lasts_name(enum ir_lasts l)
+{
+	switch (l) {
+	case IR_LASTS_ONCE:
+		return "once";
+	case IR_LASTS_SESSION:
+		return "session";
+	case IR_LASTS_ALWAYS:
+		return "always";
+	}
+	abort();
+}
+
 const char *ir_engine_name(enum ir_engine e)
 {
 	switch (e) {
+	case IR_ENGINE_AUTO:
+		return "auto";
 	case IR_ENGINE_DOCKER:
 		return "docker";
 	case IR_ENGINE_NATIVE:

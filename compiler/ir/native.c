@@ -1,9 +1,11 @@
 #include "compiler/ir/native.h"
 
-enum { FULL = 0, DEFAULT = 1, SOMEWHERE = 2 };
+enum { FULL = 0, DEFAULT = 1, SOMEWHERE = 2, ASKED = 4 };
 
 static const struct native_event events[] = {
-#define EVENT(name, set) {#name, (set)&DEFAULT, ((set)&SOMEWHERE) != 0},
+#define EVENT(name, set)                                                       \
+	{#name, ((set)&DEFAULT) != 0, ((set)&SOMEWHERE) != 0,                  \
+	 ((set)&ASKED) != 0},
 #define CALL(...)
 #define ARG(...)
 #define FIELD(...)
@@ -13,6 +15,23 @@ static const struct native_event events[] = {
 #undef FIELD
 #undef ARG
 };
+
+static const struct native_call calls[] = {
+#define EVENT(...)
+#define CALL(name, event, ...) {#name, #event},
+#define ARG(...)
+#define FIELD(...)
+#include "grammar/native-events.def"
+#undef EVENT
+#undef CALL
+#undef FIELD
+#undef ARG
+};
+
+const struct native_call *native_call_at(size_t i)
+{
+	return i < ARRAY_LEN(calls) ? &calls[i] : NULL;
+}
 
 const struct native_event *native_event_at(size_t i)
 {

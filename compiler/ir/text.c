@@ -212,6 +212,13 @@ struct str ir_http_text(struct arena *a, const struct ir_http *h)
 	return buf_keep(&b);
 }
 
+struct str ir_wait_text(struct arena *a, const struct ir_grant *g)
+{
+	unsigned s = (unsigned)g->wait_s.v;
+
+	return s % 60 ? arena_fmt(a, "%us", s) : arena_fmt(a, "%um", s / 60);
+}
+
 struct str ir_grant_text(struct arena *a, const struct ir_grant *g)
 {
 	char room[256];
@@ -233,6 +240,10 @@ struct str ir_grant_text(struct arena *a, const struct ir_grant *g)
 		buf_addf(&b, " tls=%s", ir_tls_name(g->tls.v));
 	if (g->private.set && g->private.v)
 		buf_adds(&b, " private");
+	if (g->lasts.set)
+		buf_addf(&b, " for=%s", ir_lasts_name(g->lasts.v));
+	if (g->wait_s.set)
+		buf_addf(&b, " wait=%s", ir_wait_text(a, g).p);
 	return buf_keep(&b);
 }
 
@@ -398,4 +409,22 @@ struct str ir_resolver_text(struct arena *a, const struct ir_resolver *r)
 		return STR(IR_RESOLVER_HOST);
 	return arena_fmt(a, r->addr.family == ADDR_V6 ? "[%s]:%u" : "%s:%u",
 			 addr_text(&r->addr, text), r->port);
+}
+
+struct str ir_on_refusal_text(struct arena *a, const struct ir_on_refusal *r)
+{
+	struct buf b;
+
+	if (r->webhook.s.n)
+		return arena_fmt(a, "webhook %.*s", STR_ARG(r->webhook.s));
+	if (!r->command.n)
+		return STR("nothing");
+	buf_init(&b, a);
+	vec_each(word, &r->command) {
+		bool bare = word->s.n && str_find(word->s, ' ', 0) == word->s.n;
+
+		buf_addf(&b, "%s%s%.*s%s", b.n ? " " : "", bare ? "" : "'",
+			 STR_ARG(word->s), bare ? "" : "'");
+	}
+	return buf_str(&b);
 }

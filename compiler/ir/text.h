@@ -22,4 +22,7 @@ ir_texts ir_texts_sorted(struct arena *a, const ir_texts *in);
 /* The same texts in the same order. */
 bool ir_texts_same(const ir_texts *x, const ir_texts *y);
 
+/* "/usr/bin/tell-me -v", "webhook https://…", "nothing". r: set. */
+struct str ir_on_refusal_text(struct arena *a, const struct ir_on_refusal *r);
+
 #endif

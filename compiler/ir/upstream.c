@@ -1,5 +1,8 @@
 #include "compiler/ir/upstream.h"
 
+#include "compiler/base/name_match.h"
+#include "compiler/ir/inspection.h"
+
 struct str upstream_at(struct arena *a, const struct ir_upstream *u)
 {
 	const struct ir_url *url = &u->proxy.u.url;
@@ -10,6 +13,14 @@ struct str upstream_at(struct arena *a, const struct ir_upstream *u)
 	return arena_fmt(a,
 			 url->net.addr.family == ADDR_V6 ? "[%s]:%u" : "%s:%u",
 			 addr_text(&url->net.addr, text), url->port);
+}
+
+bool upstream_on_loopback(const struct ir_upstream *u)
+{
+	const struct ir_url *url = &u->proxy.u.url;
+
+	return u->set && url->who == IR_DEST_CIDR &&
+	       addr_is_loopback(&url->net.addr);
 }
 
 struct str upstream_text(struct arena *a, const struct ir_upstream *u)
@@ -33,23 +44,6 @@ ir_texts upstream_directs(struct arena *a, const struct ir_upstream *u)
 	return out;
 }
 
-/* Label by label, from the front; "**" stands alone in front. */
-static bool has_name(struct str pattern, struct str name)
-{
-	struct str mine, theirs;
-
-	if (str_starts(pattern, STR("**.")))
-		return name.n > pattern.n - 2 &&
-		       str_ends(name, str_slice(pattern, 2, pattern.n));
-	while (str_field(&pattern, '.', &mine)) {
-		if (!str_field(&name, '.', &theirs) || str_is(theirs, "**"))
-			return false;
-		if (!str_is(mine, "*") && !str_eq(mine, theirs))
-			return false;
-	}
-	return name.n == 0;
-}
-
 bool upstream_passes(const struct ir_policy *p, const struct ir_dest *d)
 {
 	struct str name = ir_dest_name(d);
@@ -62,8 +56,24 @@ bool upstream_passes(const struct ir_policy *p, const struct ir_dest *d)
 
 		if (own && net ? cidr_covers(own, net)
 			       : !own && name.n &&
-					 has_name(ir_dest_name(&x->dest), name))
+					 name_matches(ir_dest_name(&x->dest),
+						      name))
 			return true;
 	}
 	return false;
+}
+
+bool upstream_asks(const struct ir_policy *p)
+{
+	vec_each(x, &p->upstream.direct)
+		if (!ir_dest_net(&x->dest))
+			return true;
+	return false;
+}
+
+bool upstream_takes(const struct ir_policy *p, const struct ir_grant *g)
+{
+	return p->upstream.set && inspection_has_tcp(g) &&
+	       !ir_dest_machine(&g->dest) &&
+	       (g->dest.kind == IR_DEST_ANY || ir_dest_net(&g->dest));
 }

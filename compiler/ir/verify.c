@@ -65,7 +65,7 @@ static void check_grants(const ir_grants *grants, enum ir_grant_key key)
 			     "canon and id are set", g->canon);
 		want_promise(g->dest.kind != IR_DEST_POISON, "no poison",
 			     g->canon);
-		want_promise(g->key == key, "keys became allow or deny",
+		want_promise(g->key == key, "keys became allow, ask or deny",
 			     g->canon);
 		want_promise(!g->dest.has_port, "ports moved", g->canon);
 		want_promise(str_cmp(last, g->canon) < 0,
@@ -73,6 +73,19 @@ static void check_grants(const ir_grants *grants, enum ir_grant_key key)
 		check_ports(&g->ports, g->canon);
 		check_http(g);
 		last = g->canon;
+	}
+}
+
+static void check_asked(const ir_grants *grants)
+{
+	vec_each(g, grants) {
+		want_promise(g->lasts.set, "an answer has its width", g->canon);
+		want_promise(g->wait_s.set && g->wait_s.v &&
+				     g->wait_s.v <= IR_WAIT_MAX_S,
+			     "a request waits for a while", g->canon);
+		vec_each(p, &g->ports)
+			want_promise(p->proto == IR_PROTO_TCP,
+				     "nothing over UDP waits", g->canon);
 	}
 }
 
@@ -137,11 +150,14 @@ void ir_verify(const struct ir_policy *p, enum ir_stage stage)
 		return;
 	case IR_MERGED:
 		check_layers(&p->allow);
+		check_layers(&p->ask);
 		check_layers(&p->deny);
 		check_defaults(p);
 		return;
 	case IR_NORMALISED:
 		check_grants(&p->allow, IR_KEY_ALLOW);
+		check_grants(&p->ask, IR_KEY_ASK);
+		check_asked(&p->ask);
 		check_grants(&p->deny, IR_KEY_DENY);
 		check_defaults(p);
 		check_events(p);

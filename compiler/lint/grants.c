@@ -110,6 +110,8 @@ static void lint_credentials(struct pass_ctx *c, const struct ir_policy *p)
 
 		vec_each(g, &p->allow)
 			any |= may_name(&g->dest, x->host.u.host.name);
+		vec_each(g, &p->ask)
+			any |= may_name(&g->dest, x->host.u.host.name);
 		if (any)
 			continue;
 		diag_warn(c->diags, DIAG_CREDENTIAL_VOID, x->host.at,
@@ -131,6 +133,11 @@ void grants_lint(struct pass_ctx *c, const struct ir_policy *p,
 			lint_floor(c, g);
 		lint_private(c, g);
 		lint_any(c, g);
+	}
+	vec_each(g, &p->ask) {
+		lint_paths(c, g);
+		lint_floor(c, g);
+		lint_private(c, g);
 	}
 	lint_credentials(c, p);
 }

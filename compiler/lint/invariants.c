@@ -6,8 +6,10 @@
 
 static const char *metadata_grant(const struct decision *d)
 {
-	if (d->allow)
+	if (d->verdict == VERDICT_ALLOW)
 		return "this grant allows it";
+	if (d->verdict == VERDICT_ASK)
+		return "this entry has it asked about";
 	if (d->grant && d->grant->key == IR_KEY_DENY)
 		return "this denial forbids it";
 	return "this grant comes nearest";
@@ -84,10 +86,10 @@ struct ir_origin invariants_rule(struct pass_ctx *c, const struct ir_policy *p,
 	} else if (d->grant) {
 		from = d->grant->from;
 		about = metadata_grant(d);
-	} else if (r->kind == IR_REQ_ARG && d->allow) {
+	} else if (r->kind == IR_REQ_ARG && d->verdict == VERDICT_ALLOW) {
 		from = arg_origin(c->a, p, r->arg);
 		about = "docker gets it from here";
-	} else if (d->allow &&
+	} else if (d->verdict == VERDICT_ALLOW &&
 		   (r->kind == IR_REQ_READ || r->kind == IR_REQ_WRITE)) {
 		return file_rule(c, p, r);
 	}
@@ -110,7 +112,9 @@ bool invariants_never(struct pass_ctx *c, const struct ir_policy *p,
 		return false;
 	}
 	diag_error(c->diags, DIAG_NEVER, n->from.at,
-		   "'%s' is allowed, and never may be",
+		   out->verdict == VERDICT_ASK
+			   ? "'%s' is asked about, and never may be permitted"
+			   : "'%s' is allowed, and never may be",
 		   diag_quote(c->diags, out_witness->text));
 	*rule = invariants_rule(c, p, out_witness, out);
 	return false;

@@ -5,6 +5,7 @@
 #define COMPILER_LINT_PARTS_H
 
 #include "compiler/base/gitignore.h"
+#include "compiler/base/third_party.h"
 #include "compiler/ir/doc.h"
 #include "compiler/ir/ir.h"
 
@@ -46,63 +47,7 @@ struct mistaken {
 struct mistaken mistaken_pattern(struct arena *a, struct str line,
 				 struct str workspace);
 
-/* --- secret_files.c ------------------------------------------------------ */
-
-/* Bytes of a file that are looked at. */
-#define SECRET_FILES_READ 16384u
-
-struct secret_file {
-	const char *needles; /* "" or a list divided by '|' */
-	const char *what;    /* "a private key" */
-	enum {
-		SECRET_FILE_ANY,
-		SECRET_FILE_TEXT,
-		SECRET_FILE_SECRET,
-		SECRET_FILE_NEVER,
-	} check;
-};
-
-/* secret_files.def, compiled once. */
-struct gitignore *secret_files_new(struct arena *a);
-/* The row for a path from the root of the workspace; NULL for most. */
-const struct secret_file *secret_files_row(const struct gitignore *g,
-					   struct str path);
-/* Does what is at its beginning say so, too? */
-bool secret_files_holds(const struct secret_file *row, struct str beginning);
-
 /* --- third_party.c ------------------------------------------------------- */
-
-enum third_party_kind {
-	THIRD_PARTY_FORGE,
-	THIRD_PARTY_PASTE,
-	THIRD_PARTY_FILES,
-	THIRD_PARTY_STORAGE,
-	THIRD_PARTY_REGISTRY,
-	THIRD_PARTY_OWN_KEY,
-	THIRD_PARTY_MESSAGES,
-	THIRD_PARTY_TELEMETRY,
-	THIRD_PARTY_TUNNEL,
-	THIRD_PARTY_CATCHER,
-	THIRD_PARTY_SHORTENER,
-	THIRD_PARTY_PROXY,
-	THIRD_PARTY_RESOLVER,
-	THIRD_PARTY_HOSTING,
-};
-const char *third_party_kind_name(enum third_party_kind kind); /* "own-key" */
-
-/* A row of the table. */
-struct third_party {
-	struct str dest; /* a name or a pattern */
-	enum third_party_kind kind;
-	bool shared;	     /* names of somebody's each: wildcards reach it */
-	bool any_port;	     /* any TCP port, else 80 and 443 */
-	const char *methods; /* "POST,PUT", or "*" */
-	struct str path;     /* a prefix, "/" for all */
-	const char *what;    /* "gists, public or known by …" */
-	const char *source;  /* a URL: who says so */
-};
-/* In the order of the file; NULL at the end. */
-const struct third_party *third_party_at(size_t i);
 
 /* A row and a grant that reaches it. */
 struct third_party_hit {

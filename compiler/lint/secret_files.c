@@ -1,7 +1,4 @@
-/*
- * Files that likely hold secrets, by name and by a look at their beginning.
- */
-#include "compiler/lint/parts.h"
+#include "compiler/lint/secret_files.h"
 
 #include "compiler/base/buf.h"
 #include "compiler/base/secret.h"

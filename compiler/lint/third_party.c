@@ -13,65 +13,6 @@
 
 #include <stdlib.h>
 
-#define ANY true
-#define WEB false
-
-static const struct third_party table[] = {
-#define THIRD_PARTY(dest, kind, ports, methods, path, what, source)            \
-	{STR_INIT(dest), THIRD_PARTY_##kind, false, ports,                     \
-	 methods,	 STR_INIT(path),     what,  source},
-#define SHARED(dest, kind, what, source)                                       \
-	{STR_INIT(dest),                                                       \
-	 THIRD_PARTY_##kind,                                                   \
-	 true,                                                                 \
-	 WEB,                                                                  \
-	 "*",                                                                  \
-	 STR_INIT("/"),                                                        \
-	 what,                                                                 \
-	 source},
-#include "policies/third-party.def"
-};
-
-const struct third_party *third_party_at(size_t i)
-{
-	return i < ARRAY_LEN(table) ? &table[i] : NULL;
-}
-
-const char *third_party_kind_name(enum third_party_kind kind)
-{
-	switch (kind) {
-	case THIRD_PARTY_FORGE:
-		return "forge";
-	case THIRD_PARTY_PASTE:
-		return "paste";
-	case THIRD_PARTY_FILES:
-		return "files";
-	case THIRD_PARTY_STORAGE:
-		return "storage";
-	case THIRD_PARTY_REGISTRY:
-		return "registry";
-	case THIRD_PARTY_OWN_KEY:
-		return "own-key";
-	case THIRD_PARTY_MESSAGES:
-		return "messages";
-	case THIRD_PARTY_TELEMETRY:
-		return "telemetry";
-	case THIRD_PARTY_TUNNEL:
-		return "tunnel";
-	case THIRD_PARTY_CATCHER:
-		return "catcher";
-	case THIRD_PARTY_SHORTENER:
-		return "shortener";
-	case THIRD_PARTY_PROXY:
-		return "proxy";
-	case THIRD_PARTY_RESOLVER:
-		return "resolver";
-	case THIRD_PARTY_HOSTING:
-		return "hosting";
-	}
-	abort();
-}
-
 /* --- which rows a grant may meet: those with the same last two labels ------
  */
 
@@ -91,7 +32,7 @@ struct finder {
 	const struct ir_policy *p;
 	ir_grants floor; /* its denials */
 	VEC(struct denial) denials;
-	struct entry index[ARRAY_LEN(table)]; /* sorted */
+	struct entry index[THIRD_PARTIES]; /* sorted */
 	third_party_hits *out;
 };
 
@@ -122,9 +63,9 @@ static int by_tail(const void *va, const void *vb)
 
 static void make_index(struct finder *f)
 {
-	for (size_t i = 0; i < ARRAY_LEN(table); i++)
-		f->index[i] = (struct entry){tail_of(table[i].dest), &table[i]};
-	qsort(f->index, ARRAY_LEN(table), sizeof(f->index[0]), by_tail);
+	for (size_t i = 0; i < THIRD_PARTIES; i++)
+		f->index[i] = (struct entry){tail_of(third_party_at(i)->dest), third_party_at(i)};
+	qsort(f->index, THIRD_PARTIES, sizeof(f->index[0]), by_tail);
 }
 
 static void find_denials(struct finder *f)
@@ -266,6 +207,7 @@ static bool is_denied(struct finder *f, const struct ir_grant *g,
 	struct ir_never set;
 
 	one.allow = (ir_grants){0};
+	one.ask = (ir_grants){0};
 	one.deny = (ir_grants){0};
 	*vec_push(f->a, &one.allow) = *g;
 	vec_each(d, &f->denials) {
@@ -302,13 +244,13 @@ static void try_grant(struct finder *f, const struct ir_grant *g)
 {
 	struct str name = ir_dest_name(&g->dest), tail = tail_of(name);
 	struct entry key = {.tail = tail};
-	size_t lo = 0, hi = ARRAY_LEN(table);
+	size_t lo = 0, hi = THIRD_PARTIES;
 
 	if (name.n == 0)
 		return;
 	if (is_wild(tail)) {
-		for (size_t i = 0; i < ARRAY_LEN(table); i++)
-			try_row(f, g, &table[i]);
+		for (size_t i = 0; i < THIRD_PARTIES; i++)
+			try_row(f, g, third_party_at(i));
 		return;
 	}
 	while (lo < hi) {
@@ -319,7 +261,7 @@ static void try_grant(struct finder *f, const struct ir_grant *g)
 		else
 			hi = mid;
 	}
-	for (; lo < ARRAY_LEN(table) && str_eq(f->index[lo].tail, tail); lo++)
+	for (; lo < THIRD_PARTIES && str_eq(f->index[lo].tail, tail); lo++)
 		try_row(f, g, f->index[lo].row);
 }
 

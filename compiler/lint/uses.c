@@ -14,13 +14,16 @@
 #include "compiler/algebra/compare/parts.h"
 #include "compiler/lint/lint.h"
 
+#include <stdlib.h>
+
 /* Whose rules are held against each other. */
 enum author { AUTHOR_USER, AUTHOR_WORKSPACE, AUTHOR_FLAGS, AUTHORS };
 
 struct uses {
 	struct pass_ctx *c;
 	const struct ir_policy *p;
-	bool *denied; /* per grant of p */
+	bool *denied;  /* per grant of p */
+	bool *unasked; /* per entry of its ask */
 };
 
 /* A rule that an author wrote: which of p's list, and where first. */
@@ -39,7 +42,17 @@ struct rules {
 
 static const char *verdict_word(const struct ir_grant *g)
 {
-	return g->key == IR_KEY_DENY ? "denied" : "allowed";
+	switch (g->key) {
+	case IR_KEY_ALLOW:
+	case IR_KEY_HOSTNAMES:
+	case IR_KEY_CIDRS:
+		return "allowed";
+	case IR_KEY_ASK:
+		return "asked about";
+	case IR_KEY_DENY:
+		return "denied";
+	}
+	abort();
 }
 
 /* --- whose rule it is ------------------------------------------------------
@@ -82,6 +95,23 @@ static void warn_denied(struct uses *u, const struct ir_grant *g,
 		  lint_quoted(u->c, &g->dest));
 	lint_about(u->c, &g->dest);
 	diag_note(u->c->diags, by->from.at, "denied here");
+}
+
+/* All of it is decided otherwise, by that rule or with it. */
+static void warn_unasked(struct uses *u, const struct ir_grant *g,
+			 const struct ir_grant *by)
+{
+	diag_warn(
+		u->c->diags, DIAG_NEVER_ASKED, g->from.at,
+		by->key == IR_KEY_ASK
+			? "nobody is asked by this entry about '%s': another takes a wider answer"
+			: "nobody is asked about '%s': all of it is %s",
+		lint_quoted(u->c, &g->dest), verdict_word(by));
+	lint_about(u->c, &g->dest);
+	if (by->from.layer != LAYER_FLOOR)
+		diag_note(u->c->diags, by->from.at, "%s here",
+			  verdict_word(by));
+	diag_help(u->c->diags, "remove one of them");
 }
 
 static void warn_shadowed(struct uses *u, const struct ir_grant *g,
@@ -127,7 +157,7 @@ static bool is_told(struct uses *u, const struct rules *r, uint32_t i)
 	const struct ir_grant *g = &r->list->v[i], *by = r->found[i].by;
 	const struct rule_finding *its;
 
-	if (g->key == IR_KEY_DENY)
+	if (g->key != IR_KEY_ALLOW)
 		return false;
 	its = &r->found[by - r->list->v];
 	if (its->use != RULE_OVERLAPS)
@@ -144,12 +174,18 @@ static void judge_rules(struct uses *u, const struct rules *r)
 
 		/* Nobody could remove it alone. */
 		if (!by || g->implied ||
-		    (g->key != IR_KEY_DENY &&
-		     u->denied[r->own ? r->own->v[i].index : i]))
+		    (g->key == IR_KEY_ALLOW &&
+		     u->denied[r->own ? r->own->v[i].index : i]) ||
+		    (g->key == IR_KEY_ASK &&
+		     u->unasked[r->own ? r->own->v[i].index : i]))
 			continue;
 		switch (r->found[i].use) {
 		case RULE_USED:
+			break;
 		case RULE_DEAD:
+			if (g->key == IR_KEY_ASK &&
+			    is_at_hand(u, g->from, by->from))
+				warn_unasked(u, g, by);
 			break;
 		case RULE_SHADOWED:
 			if (is_at_hand(u, g->from, by->from))
@@ -221,50 +257,88 @@ static uint32_t written(const own_rules *list)
 	return n;
 }
 
-static void lint_author(struct uses *u, enum author author,
-			struct rule_finding *all_allow,
-			struct rule_finding *all_deny)
+static const ir_grants *list_in(const struct ir_policy *p, int list)
 {
-	struct rules allow = {&u->p->allow, all_allow, NULL};
-	struct rules deny = {&u->p->deny, all_deny, NULL};
-	own_rules own_allow = rules_of(u, author, &u->p->allow);
-	own_rules own_deny = rules_of(u, author, &u->p->deny);
-	struct rule_finding *found_allow, *found_deny;
-	struct ir_policy own = *u->p;
+	switch ((enum rule_list)list) {
+	case RULES_GRANTS:
+		return &p->allow;
+	case RULES_ASKED:
+		return &p->ask;
+	case RULES_DENIALS:
+		return &p->deny;
+	case RULE_LISTS:
+		break;
+	}
+	abort();
+}
 
-	if (written(&own_allow) + written(&own_deny) == 0 || !all_allow)
+static void lint_author(struct uses *u, enum author author,
+			struct rule_finding *all[RULE_LISTS])
+{
+	struct rule_finding *found[RULE_LISTS];
+	own_rules own[RULE_LISTS];
+	struct ir_policy part = *u->p;
+	uint32_t n = 0;
+	bool whole = true;
+
+	for (int i = 0; i < RULE_LISTS; i++) {
+		own[i] = rules_of(u, author, list_in(u->p, i));
+		n += written(&own[i]);
+		whole &= own[i].n == list_in(u->p, i)->n;
+	}
+	if (n == 0 || !all)
 		return;
 	/* With one author what is known of the whole is known of these. */
-	if (own_allow.n < u->p->allow.n || own_deny.n < u->p->deny.n) {
-		own.allow = grants_of(u, &own_allow, &u->p->allow);
-		own.deny = grants_of(u, &own_deny, &u->p->deny);
-		if (!rules_find(u->c->a, &own, &found_allow, &found_deny))
+	if (!whole) {
+		part.allow = grants_of(u, &own[RULES_GRANTS], &u->p->allow);
+		part.ask = grants_of(u, &own[RULES_ASKED], &u->p->ask);
+		part.deny = grants_of(u, &own[RULES_DENIALS], &u->p->deny);
+		if (!rules_find(u->c->a, &part, found))
 			return;
-		allow = (struct rules){&own.allow, found_allow, &own_allow};
-		deny = (struct rules){&own.deny, found_deny, &own_deny};
 	}
-	judge_rules(u, &allow);
-	judge_rules(u, &deny);
+	for (int i = 0; i < RULE_LISTS; i++)
+		judge_rules(u, &(struct rules){
+				       list_in(whole ? u->p : &part, i),
+				       whole ? all[i] : found[i],
+				       whole ? NULL : &own[i]});
+}
+
+/* What a rule of any author makes void, wherever that stands. */
+static void lint_void(struct uses *u, struct rule_finding *found[RULE_LISTS])
+{
+	const struct ir_policy *p = u->p;
+
+	for (uint32_t i = 0; i < p->allow.n; i++) {
+		const struct rule_finding *f = &found[RULES_GRANTS][i];
+
+		if (f->use != RULE_DEAD || !f->by ||
+		    f->by->from.layer == LAYER_FLOOR)
+			continue;
+		u->denied[i] = true;
+		warn_denied(u, &p->allow.v[i], f->by);
+	}
+	for (uint32_t i = 0; i < p->ask.n; i++) {
+		const struct rule_finding *f = &found[RULES_ASKED][i];
+
+		if (f->use != RULE_DEAD || !f->by ||
+		    f->by->key != IR_KEY_DENY)
+			continue;
+		u->unasked[i] = true;
+		warn_unasked(u, &p->ask.v[i], f->by);
+	}
 }
 
 const bool *uses_lint(struct pass_ctx *c, const struct ir_policy *p)
 {
-	struct rule_finding *allow = NULL, *deny = NULL;
-	struct uses u = {c, p, NULL};
+	struct rule_finding *found[RULE_LISTS];
+	struct uses u = {c, p, NULL, NULL};
+	bool known = rules_find(c->a, p, found);
 
 	u.denied = arena_array(c->a, p->allow.n + 1, sizeof(*u.denied));
-	if (!rules_find(c->a, p, &allow, &deny))
-		allow = NULL;
-	for (uint32_t i = 0; allow && i < p->allow.n; i++) {
-		const struct ir_grant *by = allow[i].by;
-
-		if (allow[i].use != RULE_DEAD || !by ||
-		    by->from.layer == LAYER_FLOOR)
-			continue;
-		u.denied[i] = true;
-		warn_denied(&u, &p->allow.v[i], by);
-	}
+	u.unasked = arena_array(c->a, p->ask.n + 1, sizeof(*u.unasked));
+	if (known)
+		lint_void(&u, found);
 	for (int author = 0; author < AUTHORS; author++)
-		lint_author(&u, (enum author)author, allow, deny);
+		lint_author(&u, (enum author)author, known ? found : NULL);
 	return u.denied;
 }

@@ -3,6 +3,7 @@
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/gitignore.h"
 #include "compiler/lint/parts.h"
+#include "compiler/lint/secret_files.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -19,6 +19,8 @@ struct add {
 	struct pass_ctx *c;
 	struct ir_policy trusted; /* what all but the workspace say */
 	struct cover *grants;	  /* its allow, normalised */
+	/* Its ask, likewise: what may be permitted for so long at least. */
+	struct cover *asked[IR_LASTS_ALWAYS + 1];
 	VEC(struct item) items;
 	/* Patterns of each list that take back, so far, in whatever file. */
 	uint32_t back_ignore, back_readonly;
@@ -46,20 +48,26 @@ static void say_addition(struct add *s, enum addition_part part,
 			to->field = from->field;                               \
 	} while (0)
 
+static void take_grants(struct add *s, ir_grants *to, const ir_grants *from)
+{
+	vec_each(g, from) {
+		struct ir_grant *copy;
+
+		if (g->dest.kind == IR_DEST_POISON)
+			continue;
+		copy = vec_push(s->c->a, to);
+		*copy = *g;
+		normalise_grant(s->c->a, copy);
+	}
+}
+
 /* Only what additions compare with. */
 static void take_trusted(struct add *s, const struct ir_policy *from)
 {
 	struct ir_policy *to = &s->trusted;
 
-	vec_each(g, &from->allow) {
-		struct ir_grant *copy;
-
-		if (g->dest.kind == IR_DEST_POISON)
-			continue;
-		copy = vec_push(s->c->a, &to->allow);
-		*copy = *g;
-		normalise_grant(s->c->a, copy);
-	}
+	take_grants(s, &to->allow, &from->allow);
+	take_grants(s, &to->ask, &from->ask);
 	vec_each(i, &from->ignore)
 		*vec_push(s->c->a, &to->ignore) = *i;
 	vec_each(r, &from->readonly)
@@ -126,6 +134,42 @@ static void add_grants(struct add *s, const ir_grants *grants)
 		SAY(GRANT, g->from, "allow %.*s", STR_ARG(copy->canon));
 		s->items.v[s->items.n - 1].x.is_plain = is_plain(g);
 		s->items.v[s->items.n - 1].x.grant = copy;
+	}
+}
+
+/* What may be permitted is as good as what is. */
+static void add_asked(struct add *s, const ir_grants *grants)
+{
+	vec_each(g, grants) {
+		const struct ir_grant *by;
+		struct ir_grant *copy;
+
+		if (g->dest.kind == IR_DEST_POISON)
+			continue;
+		copy = normalised_grant(s, g);
+		by = cover_find(s->asked[copy->lasts.v], copy, true);
+		if (cover_find(s->grants, copy, true) ||
+		    (by && by->wait_s.v >= copy->wait_s.v))
+			continue;
+		SAY(GRANT, g->from, "ask %.*s", STR_ARG(copy->canon));
+		s->items.v[s->items.n - 1].x.is_plain = is_plain(g);
+		s->items.v[s->items.n - 1].x.grant = copy;
+	}
+}
+
+/* Of what is trusted: compiler/passes/cover.h. */
+static void find_covers(struct add *s)
+{
+	struct arena *a = s->c->a;
+
+	s->grants = cover_new(a, &s->trusted.allow);
+	for (int l = 0; l <= IR_LASTS_ALWAYS; l++) {
+		ir_grants *wide = arena_new_of(a, ir_grants);
+
+		vec_each(g, &s->trusted.ask)
+			if ((int)g->lasts.v >= l)
+				*vec_push(a, wide) = *g;
+		s->asked[l] = cover_new(a, wide);
 	}
 }
 
@@ -366,6 +410,7 @@ static void add_policy(struct add *s, const struct ir_policy *p)
 	const struct ir_policy *t = &s->trusted;
 
 	add_grants(s, &p->allow);
+	add_asked(s, &p->ask);
 	add_back(s, "ignore", &p->ignore, &t->ignore);
 	add_back(s, "readonly", &p->readonly, &t->readonly);
 	if (p->masks.set && p->masks.v == IR_MASKS_START && ir_masks_hold(t))
@@ -542,7 +587,7 @@ void passes_additions(struct pass_ctx *c, const docs *list, addition_list *out)
 	struct add add = {.c = c};
 
 	take_all_trusted(&add, list);
-	add.grants = cover_new(c->a, &add.trusted.allow);
+	find_covers(&add);
 	vec_each(d, list)
 		if (d->layer == LAYER_WORKSPACE)
 			add_policy(&add, &d->policy);

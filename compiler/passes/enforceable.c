@@ -1,4 +1,5 @@
 /* What is in the language, and what no engine here can enforce. */
+#include "compiler/base/standin_nets.h"
 #include "compiler/passes/passes.h"
 
 #include <stdlib.h>
@@ -61,18 +62,50 @@ static bool check_scalars(struct pass_ctx *c, const struct ir_policy *p)
 	return check_trace(c, p);
 }
 
-static bool say_past_proxy(struct pass_ctx *c, const struct ir_policy *p,
-			   struct span at, const char *what)
+/* Who calls an address there may mean the name that it stands in for. */
+static bool check_standins(struct pass_ctx *c, const struct ir_policy *p,
+			   struct span at, const struct ir_dest *d)
 {
-	diag_error(c->diags, DIAG_NEEDS_UPSTREAM, at,
-		   "%s: only names go by the proxy so far, and nothing past it",
-		   what);
+	const struct cidr *net = ir_dest_net(d);
+	const struct cidr *met = net ? standin_nets_meet(net) : NULL;
+	char text[CIDR_TEXT_MAX];
+
+	if (!met)
+		return true;
+	diag_error(
+		c->diags, DIAG_NEEDS_UPSTREAM, at,
+		"addresses of %s stand in for names that go by the proxy, and are nobody's",
+		cidr_text(met, text));
 	diag_note(c->diags, p->upstream.from.at, "it is named here");
-	diag_help(c->diags, "name hosts alone, or leave 'upstream' out");
+	diag_help(
+		c->diags,
+		net->bits < met->bits
+			? "write networks without them, or '*' for all that is public"
+			: "leave them out: nobody has addresses for documentation");
 	return false;
 }
 
-/* What the gate hands to a proxy is a name and a port. */
+/* The launcher's call would have to leave by both. */
+static bool check_renewals(struct pass_ctx *c, const struct ir_policy *p)
+{
+	if (!ir_uplink_named(p))
+		return true;
+	vec_each(x, &p->credentials) {
+		if (!x->has_refresh)
+			continue;
+		diag_error(
+			c->diags, DIAG_NEEDS_UPSTREAM, x->refresh.at,
+			"tokens are not renewed by a proxy that a network of Docker's leads to");
+		diag_note(c->diags, p->uplink.from.at,
+			  "the network is named here");
+		diag_help(
+			c->diags,
+			"without 'uplink' the proxy is reached from this machine; without 'refresh' its programs renew them");
+		return false;
+	}
+	return true;
+}
+
 static bool check_upstream(struct pass_ctx *c, const struct ir_policy *p)
 {
 	bool ok = true;
@@ -80,26 +113,10 @@ static bool check_upstream(struct pass_ctx *c, const struct ir_policy *p)
 	if (!p->upstream.set)
 		return true;
 	vec_each(g, &p->allow)
-		if (g->dest.kind == IR_DEST_ANY)
-			ok = say_past_proxy(c, p, g->dest.at, "'*' is granted");
-		else if (ir_dest_net(&g->dest))
-			ok = say_past_proxy(c, p, g->dest.at,
-					    "an address is granted");
-	vec_each(x, &p->credentials)
-		if (x->has_refresh)
-			ok = say_past_proxy(c, p, x->refresh.at,
-					    "tokens are renewed from the host");
-	if (p->engine.v == IR_ENGINE_NATIVE) {
-		diag_error(c->diags, DIAG_NEEDS_UPSTREAM, p->upstream.from.at,
-			   "the native engine does not go out by a proxy yet");
-		diag_note(c->diags, p->engine.from.at, "it is chosen here");
-		diag_help(c->diags, "'engine: docker' does");
-		ok = false;
-	}
-	if (p->upstream.direct.n)
-		ok = say_past_proxy(c, p, p->upstream.direct.v[0].from.at,
-				    "'direct' is written");
-	return ok;
+		ok &= check_standins(c, p, g->dest.at, &g->dest);
+	vec_each(d, &p->upstream.direct)
+		ok &= check_standins(c, p, d->from.at, &d->dest);
+	return check_renewals(c, p) && ok;
 }
 
 bool passes_enforceable(struct pass_ctx *c, const struct ir_policy *p)
@@ -108,6 +125,8 @@ bool passes_enforceable(struct pass_ctx *c, const struct ir_policy *p)
 
 	ok &= check_upstream(c, p);
 	vec_each(g, &p->allow)
+		ok &= check_address(c, g);
+	vec_each(g, &p->ask)
 		ok &= check_address(c, g);
 	return ok;
 }

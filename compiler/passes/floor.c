@@ -93,7 +93,7 @@ static void add_scalars(struct writer *w, struct ir_policy *p)
 	SCALAR(p->ssl_insecure, "ssl_insecure: ", "false", false);
 	SCALAR(p->image, "image: ", DOCKER_JSON_IMAGE_AGENT,
 	       STR(DOCKER_JSON_IMAGE_AGENT));
-	SCALAR(p->engine, "engine: ", "docker", IR_ENGINE_DOCKER);
+	SCALAR(p->engine, "engine: ", "auto", IR_ENGINE_AUTO);
 	SCALAR(p->runtime, "runtime: ", "runc", IR_RUNTIME_RUNC);
 	SCALAR(p->workspace_trust, "workspace_trust: ", "ask", IR_TRUST_ASK);
 	buf_adds(&w->text, "hardening:\n");

@@ -53,6 +53,7 @@ static void merge_layer(struct arena *a, struct ir_policy *to,
 			const struct ir_policy *from, bool preset)
 {
 	APPEND(allow);
+	APPEND(ask);
 	APPEND(deny);
 	APPEND(ignore);
 	APPEND(readonly);
@@ -79,26 +80,43 @@ static void merge_layer(struct arena *a, struct ir_policy *to,
 	/* What a preset has besides the policy may change what it expects. */
 	if (!preset) {
 		APPEND(tests.allow);
+		APPEND(tests.ask);
 		APPEND(tests.deny);
 	}
 	APPEND(tests.never);
 	APPEND(waivers);
 	APPEND(purposes);
 	REPLACE(workspace_trust);
+	REPLACE(on_refusal);
+}
+
+static bool refuse_elsewhere(struct pass_ctx *c, const struct doc *doc,
+			     struct span at, const char *key, const char *what)
+{
+	diag_error(c->diags, DIAG_ONLY_GLOBAL, at,
+		   "'%s' is for the global file alone", key);
+	diag_help(c->diags,
+		  "move it to ~/.membrane/config.yaml; a %s does not decide %s",
+		  doc->layer == LAYER_PRESET ? "preset" : "workspace", what);
+	return false;
 }
 
 static bool may_say(struct pass_ctx *c, const struct doc *doc)
 {
-	if (!doc->policy.workspace_trust.set || doc->layer == LAYER_GLOBAL)
+	const struct ir_policy *p = &doc->policy;
+	bool ok = true;
+
+	if (doc->layer == LAYER_GLOBAL)
 		return true;
-	diag_error(c->diags, DIAG_ONLY_GLOBAL,
-		   doc->policy.workspace_trust.from.at,
-		   "'workspace_trust' is for the global file alone");
-	diag_help(
-		c->diags,
-		"move it to ~/.membrane/config.yaml; a %s does not decide whether it is trusted",
-		doc->layer == LAYER_PRESET ? "preset" : "workspace");
-	return false;
+	if (p->workspace_trust.set)
+		ok = refuse_elsewhere(c, doc, p->workspace_trust.from.at,
+				      "workspace_trust",
+				      "whether it is trusted");
+	if (p->on_refusal.set)
+		ok = refuse_elsewhere(c, doc, p->on_refusal.from.at,
+				      "on_refusal",
+				      "what is started on this machine");
+	return ok;
 }
 
 static bool is_within(struct pass_ctx *c, uint32_t n, uint32_t limit,
@@ -123,6 +141,7 @@ static bool check_limits(struct pass_ctx *c, const struct ir_policy *p)
 	bool ok = true;
 
 	ok &= WITHIN(p->allow, LIMIT_GRANTS, "grants");
+	ok &= WITHIN(p->ask, LIMIT_GRANTS, "entries of 'ask'");
 	ok &= WITHIN(p->deny, LIMIT_GRANTS, "denials");
 	ok &= WITHIN(p->ignore, LIMIT_PATTERNS, "ignore patterns");
 	ok &= WITHIN(p->readonly, LIMIT_PATTERNS, "readonly patterns");
@@ -147,6 +166,19 @@ static void default_masks(struct ir_policy *p)
 							: IR_MASKS_START};
 }
 
+/* A preset of ours names the image that its program is in; what anybody else
+ * writes is what somebody wants. */
+static void note_image(const struct pass_ctx *c, const struct ir_policy *doc,
+		       struct ir_policy *out)
+{
+	const struct source *from =
+		doc->image.set ? sources_of(c->sources, doc->image.from.at)
+			       : NULL;
+
+	if (doc->image.set && !(from && source_is_preset(from)))
+		out->image_written = doc->image;
+}
+
 bool passes_layers(struct pass_ctx *c, const docs *list, struct ir_policy *out)
 {
 	struct doc floor;
@@ -159,6 +191,7 @@ bool passes_layers(struct pass_ctx *c, const docs *list, struct ir_policy *out)
 		ir_verify(&doc->policy, IR_BOUND);
 		ok &= may_say(c, doc);
 		merge_layer(c->a, out, &doc->policy, doc->preset);
+		note_image(c, &doc->policy, out);
 	}
 	default_masks(out);
 	if (!check_limits(c, out))

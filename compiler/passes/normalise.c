@@ -111,13 +111,39 @@ static void settle_http(struct arena *a, struct ir_grant *g)
 
 /* --- grants -------------------------------------------------------------- */
 
+/* What was not written. */
+static void settle_answer(struct ir_grant *g)
+{
+	if (!g->lasts.set)
+		g->lasts = (ir_opt_lasts){true, g->from, IR_LASTS_SESSION};
+	if (!g->wait_s.set)
+		g->wait_s = (ir_opt_u64){true, g->from, IR_WAIT_S};
+}
+
 void normalise_grant(struct arena *a, struct ir_grant *g)
 {
 	settle_ports(a, g);
 	settle_http(a, g);
-	if (g->key != IR_KEY_DENY)
+	if (g->key == IR_KEY_HOSTNAMES || g->key == IR_KEY_CIDRS)
 		g->key = IR_KEY_ALLOW;
+	if (g->key == IR_KEY_ASK)
+		settle_answer(g);
 	g->canon = ir_grant_text(a, g);
+}
+
+static char letter_of(const struct ir_grant *g)
+{
+	switch (g->key) {
+	case IR_KEY_ALLOW:
+	case IR_KEY_HOSTNAMES:
+	case IR_KEY_CIDRS:
+		return 'g';
+	case IR_KEY_ASK:
+		return 'a';
+	case IR_KEY_DENY:
+		return 'd';
+	}
+	abort();
 }
 
 /* "g-0123456789" */
@@ -125,7 +151,7 @@ static void name_grant(struct arena *a, struct ir_grant *g)
 {
 	char id[2 + SHA256_HEX_MAX];
 
-	id[0] = g->key == IR_KEY_DENY ? 'd' : 'g';
+	id[0] = letter_of(g);
 	id[1] = '-';
 	sha256_hex(g->canon, id + 2);
 	g->id = arena_str(a, (struct str){id, 12});
@@ -239,11 +265,13 @@ bool passes_normalise(struct pass_ctx *c, struct ir_policy *p)
 	bool ok = true;
 
 	settle_grants(c->a, &p->allow);
+	settle_grants(c->a, &p->ask);
 	settle_grants(c->a, &p->deny);
 	ok &= fast_settle(c, p);
 	settle_hold(c->a, &p->readonly);
 	ok &= publish_settle(c, p);
 	ok &= visible_settle(c, p);
+	image_settle(c, p);
 	ok &= args_resolve(c, p);
 	ok &= trace_expand(c, p);
 	if (ok)

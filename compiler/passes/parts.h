@@ -39,6 +39,11 @@ struct str normalise_literal(const struct ir_pattern *p);
  * are one. */
 must_check bool publish_settle(struct pass_ctx *c, struct ir_policy *p);
 
+/* --- image.c ------------------------------------------------------------- */
+
+/* Without the image of a preset of ours, where the engine has no use for it. */
+void image_settle(struct pass_ctx *c, struct ir_policy *p);
+
 /* --- visible.c ----------------------------------------------------------- */
 
 /* One word for each path; an error where two say otherwise. */

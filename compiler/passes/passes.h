@@ -13,7 +13,8 @@
 /*
  * layers: the documents, in order, into one policy. Lists append, scalars
  * replace; the built-in floor comes first. Requires IR_BOUND, ensures
- * IR_MERGED. Refuses what only the global file may say (workspace_trust).
+ * IR_MERGED. Refuses what only the global file may say (workspace_trust,
+ * on_refusal).
  */
 must_check bool passes_layers(struct pass_ctx *c, const docs *docs,
 			      struct ir_policy *out);

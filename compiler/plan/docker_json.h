@@ -15,7 +15,8 @@
  *	                where there are any,
  *	 "home": "workspace" or "none", where it is not that of all sessions,
  *	 "upstream": {"proxy": "HOST:PORT", "from_env": NAME or
- *	              "from_file": "/…"}, where there is one,
+ *	              "from_file": "/…", "direct": [NAME or CIDR, …] where
+ *	              any is}, where there is one,
  *	 "upstream_ca": "/…" or "~/…", a file of roots, where one is named,
  *	 "host_ports": [11434, …] of the machine, where there are any,
  *	 "published": [{"addr": "127.0.0.1", "port": 3000, "to": 5173}, …] of
@@ -58,6 +59,7 @@
 #define DOCKER_JSON_HOME_NONE	   "none"
 #define DOCKER_JSON_UPSTREAM	   "upstream"
 #define DOCKER_JSON_PROXY	   "proxy"
+#define DOCKER_JSON_DIRECT	   "direct"
 #define DOCKER_JSON_UPSTREAM_CA	   "upstream_ca"
 #define DOCKER_JSON_HOST_PORTS	   "host_ports"
 #define DOCKER_JSON_PUBLISHED	   "published"

@@ -18,10 +18,17 @@
  * The gate opens these ports and hands them over in variables. */
 #define GATE_PORT_RAW	15001
 #define GATE_PORT_HTTP	15002
+#define GATE_PORT_NETS	15003 /* for what nothing is asked of, by a proxy */
+/* And for what waits until a person was asked. */
+#define GATE_PORT_ASK	15004
 #define GATE_ENV_RAW4	"MEMBRANE_RAW4"
 #define GATE_ENV_RAW6	"MEMBRANE_RAW6"
 #define GATE_ENV_HTTP4	"MEMBRANE_HTTP4"
 #define GATE_ENV_HTTP6	"MEMBRANE_HTTP6"
+#define GATE_ENV_NETS4	"MEMBRANE_NETS4"
+#define GATE_ENV_NETS6	"MEMBRANE_NETS6"
+#define GATE_ENV_ASK4	"MEMBRANE_ASK4"
+#define GATE_ENV_ASK6	"MEMBRANE_ASK6"
 #define GATE_ENV_READER "MEMBRANE_READER"      /* runtime/reader is there */
 #define GATE_ENV_SECRET "MEMBRANE_CREDENTIAL_" /* and its number */
 
@@ -42,6 +49,9 @@
 #define GATE_LOG_PREFIX	 "membrane:"
 #define GATE_LOG_ALLOW	 "allow"
 
+/* Questions that wait for a person at one time (ask). */
+#define GATE_QUESTIONS_MAX 32u
+
 /* In the gate's container: the plan, and the session's own. */
 #define GATE_PLAN	 "/plan"
 #define GATE_DIR	 "/run/gate"
@@ -51,6 +61,9 @@
 #define GATE_L7_PLAIN	 GATE_DIR "/l7plain.sock"
 #define GATE_L7_TLS	 GATE_DIR "/l7tls.sock"
 #define GATE_L7_AGAIN	 GATE_DIR "/patient.sock"
+#define GATE_ASK	 GATE_DIR "/ask.sock"
+#define GATE_L7_ASKED	 GATE_DIR "/asked.sock" /* doors of what was */
+#define GATE_L7_EACH	 GATE_DIR "/askedhttp.sock"
 #define GATE_PINS	 GATE_DIR "/pins.map"
 #define GATE_TOKENS	 GATE_DIR "/tokens.map"
 #define GATE_RENEWAL	 GATE_DIR "/renewal.sock"
@@ -70,8 +83,13 @@
 /* The launcher's line about a renewal: "renewed ID JSON", bytes at most. */
 #define GATE_RENEWED_MAX 49152
 
-/* Its uplink is made beside it: it waits for a default route. */
+/* Its uplink is made beside it: it waits for a default route. Or there is none,
+ * and a broker of the launcher's makes what leaves, at this descriptor of the
+ * gate's, and at the one that HAProxy has in a variable (runtime/broker). */
 #define GATE_AWAIT_UPLINK "--await-uplink"
-#define GATE_AGENT_HOST "membrane" /* how the agent's own machine is called */
+#define GATE_SOCKETS	  "--sockets"
+#define GATE_BROKER_FD	  3
+#define GATE_ENV_BROKER	  "MEMBRANE_BROKER"
+#define GATE_AGENT_HOST	  "membrane" /* how the agent's own machine is called */
 
 #endif

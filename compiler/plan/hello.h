@@ -29,4 +29,15 @@
 #define HELLO_AGENT	  "agent"
 #define HELLO_WORKSPACE	  "workspace"
 
+/*
+ * Later the launcher asks the tracer whose a refusal was (runtime/watch/whose.h)
+ * and is told by a line on its stderr, "who", with these arguments: id, how
+ * sure that is, and where it is somebody's pid, comm and command.
+ */
+#define HELLO_WHO	  "who"
+#define HELLO_COMMAND_MAX 512u /* bytes; it ends with a whole word */
+#define HELLO_WHOSE_MAX	  300u /* of a name or a path that is asked about */
+
+enum hello_sure { HELLO_NOBODY, HELLO_PROBABLY, HELLO_SURELY };
+
 #endif

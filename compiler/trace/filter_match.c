@@ -117,7 +117,8 @@ static struct have field_of(enum filter_field f, const struct trace_event *e)
 	case FILTER_UID:
 		return have_number(e->uid);
 	case FILTER_RET:
-		return have_number(e->ret);
+		return e->asked ? have_text((struct str){0})
+				: have_number(e->ret);
 	case FILTER_CONTAINER:
 		return have_text(e->container);
 	case FILTER_SYSCALL:
@@ -153,6 +154,8 @@ static bool equals_value(const struct have *h, const struct filter_value *v)
 {
 	if (h->is_number)
 		return v->is_number && v->number == h->number;
+	if (v->is_number) /* and nobody knows it */
+		return false;
 	return str_eq(h->text, v->text) || is_within(h->text, v);
 }
 

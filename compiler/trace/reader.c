@@ -201,7 +201,11 @@ static int on_bool(void *ctx, int yes)
 
 static int on_null(void *ctx)
 {
-	(void)ctx;
+	struct reader *r = ctx;
+	bool ret = r->place == IN_RECORD &&
+		   r->member->offset == offsetof(struct trace_event, ret);
+
+	r->event.asked |= ret && r->member->as == AS_NUMBER;
 	return 1;
 }
 
@@ -351,6 +355,7 @@ static void reset_reader(struct reader *r, struct str line)
 	e->at_ns = 0;
 	e->pid = e->tid = e->ppid = e->uid = e->ret = 0;
 	e->host_pid = e->host_ppid = 0;
+	e->asked = false;
 	e->name = e->comm = e->container = e->syscall = (struct str){0};
 	e->n = 0;
 	r->place = IN_NOTHING;

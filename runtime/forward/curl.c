@@ -19,14 +19,12 @@
 
 #define SYMBOLS(X)                                                             \
 	X(curl_easy_cleanup)                                                   \
-	X(curl_easy_escape)                                                    \
 	X(curl_easy_getinfo)                                                   \
 	X(curl_easy_init)                                                      \
 	X(curl_easy_perform)                                                   \
 	X(curl_easy_reset)                                                     \
 	X(curl_easy_setopt)                                                    \
 	X(curl_easy_strerror)                                                  \
-	X(curl_free)                                                           \
 	X(curl_global_init)                                                    \
 	X(curl_multi_add_handle)                                               \
 	X(curl_multi_cleanup)                                                  \
@@ -105,16 +103,6 @@ CURLcode curl_easy_getinfo(CURL *h, CURLINFO info, ...)
 CURLcode curl_easy_perform(CURL *h)
 {
 	return real.curl_easy_perform(h);
-}
-
-char *curl_easy_escape(CURL *h, const char *text, int n)
-{
-	return real.curl_easy_escape(h, text, n);
-}
-
-void curl_free(void *text)
-{
-	real.curl_free(text);
 }
 
 void curl_easy_reset(CURL *h)

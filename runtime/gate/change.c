@@ -64,15 +64,22 @@ static void note_pin(struct change *c, const struct names_map *names,
 	struct names_classes classes;
 	struct names_match match;
 
-	if (until_ms <= now_ms || names_denied(names, str_of(pin->name)) ||
-	    !names_match(names, str_of(pin->name), &match) ||
+	if (until_ms <= now_ms || names_denied(names, str_of(pin->name)))
+		return;
+	(void)names_match(names, str_of(pin->name), &match);
+	/* One that stands in for the name leads nowhere but to a question. */
+	if ((!names->proxied || match.past) && c->dns->standins &&
+	    standins_name(c->dns->standins, &pin->addr))
+		names_only_asked(&match);
+	if ((!match.n_lines && !match.ask) ||
 	    names_judge(names, &match, c->dns->hosts, &pin->addr, &classes) !=
 		    NAMES_OPEN)
 		return;
 	for (unsigned k = names_class_next(&classes, 1); k;
 	     k = names_class_next(&classes, k + 1))
 		if (!nftset_note(c->dns->sets, &pin->addr, (uint16_t)k,
-				 until_ms))
+				 k == NAMES_CLASS_PAST ? pin->until_ms
+						       : until_ms))
 			return;
 }
 
@@ -131,6 +138,7 @@ static int apply_next(struct change *c, int64_t now_ms, struct err *err)
 	dns_gate_changed(c->dns);
 	l7_next_take(c->l7, &c->next_l7, c->cut, now_ms);
 	c->state = CHANGE_CUTTING;
+	c->on_applied(c->data, now_ms);
 	return 0;
 }
 

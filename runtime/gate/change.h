@@ -35,6 +35,8 @@ struct change {
 	struct dns_gate *dns;
 	/* All that was decided by the old plan is to be told before. */
 	int (*settle)(void *data, struct err *err);
+	/* It is in force from now on. */
+	void (*on_applied)(void *data, int64_t now_ms);
 	void *data;
 
 	enum change_state state;

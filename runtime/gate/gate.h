@@ -4,6 +4,7 @@
 #ifndef RUNTIME_GATE_GATE_H
 #define RUNTIME_GATE_GATE_H
 
+#include "runtime/gate/ask/asking.h"
 #include "runtime/gate/change.h"
 #include "runtime/gate/dns/dns_gate.h"
 #include "runtime/gate/l7/l7.h"
@@ -28,6 +29,7 @@ struct gate {
 	struct dns_gate dns;
 	struct l7 l7;
 	struct standins *standins;
+	struct asking asking;
 	struct onward way; /* by a proxy, where names go by one */
 	/* Each with a queue in the kernel: what is refused, however often,
 	 * takes no room from what is permitted. */

@@ -135,6 +135,46 @@ bool report_renewal(void *data, const struct renewal_ask *ask)
 	return true;
 }
 
+bool report_question(void *data, const struct question *q, uint16_t sport,
+		     uint32_t wait_s)
+{
+	struct gate *g = data;
+	struct record_question r = {
+		.id = q->number,
+		.wait_s = wait_s,
+		.rule = q->key.rule,
+		.from = provenance_find(&g->now.provenance,
+					str_of(q->key.rule)),
+		.name = q->key.name,
+		.addr = &q->key.addr,
+		.port = q->key.port,
+		.sport = sport,
+		.tls = q->key.tls,
+		.method = q->key.method,
+		.path = q->key.path,
+	};
+	char line[RECORD_MAX];
+	size_t n;
+
+	clock_gettime(CLOCK_REALTIME, &r.time);
+	n = record_question(&r, line);
+	if (n == 0)
+		return false;
+	outlog_line(&g->out, line, n);
+	return true;
+}
+
+void report_answered(void *data, uint32_t number, enum asking_end end)
+{
+	struct gate *g = data;
+	struct record_answered r = {.id = number,
+				    .answer = asking_end_text(end)};
+	char line[RECORD_MAX];
+
+	clock_gettime(CLOCK_REALTIME, &r.time);
+	outlog_line(&g->out, line, record_answered(&r, line));
+}
+
 static bool line_permits(const struct gate *g, const struct names_line *line,
 			 const struct packet *p)
 {
@@ -239,6 +279,43 @@ static unsigned names_of(struct gate *g, const struct logline *l,
 	return l->name[0] ? 0 : n;
 }
 
+/* What would have been asked about it. */
+static struct str asked_rule(struct gate *g, const struct record *r,
+			     const struct logline *l)
+{
+	const struct names_ask *ask = NULL;
+
+	for (unsigned i = 0; !ask && i < r->n_names; i++)
+		ask = names_asked(&g->now.names, str_of(r->names[i]), l->port);
+	if (!ask)
+		ask = names_asked_addr(&g->now.names, &l->addr, l->port);
+	return ask ? ask->line.id : (struct str){0};
+}
+
+/* Whether that there was no answer decided, or a person's. */
+static bool was_asked(const struct logline *l)
+{
+	return l->reason == REASON_ANSWERED ||
+	       l->reason == REASON_NOT_ANSWERED ||
+	       l->reason == REASON_ANSWERED_NO ||
+	       l->reason == REASON_NOT_ASKED || l->reason == REASON_TOO_MANY;
+}
+
+/* Of another protocol than TLS and HTTP HAProxy knows neither rule nor name. */
+static void take_answer(struct gate *g, struct record *r,
+			const struct logline *l)
+{
+	const struct question *x =
+		asking_question_of(&g->asking, l->sport, l->port);
+
+	if (!x)
+		return;
+	r->reason = REASON_ANSWERED;
+	r->id = str_of(x->key.rule);
+	r->n_names = x->key.name[0] != '\0';
+	r->names[0] = x->key.name;
+}
+
 static void record_line(struct gate *g, pid_t pid, const struct logline *l)
 {
 	const struct profiles *profiles;
@@ -262,6 +339,10 @@ static void record_line(struct gate *g, pid_t pid, const struct logline *l)
 				     str_of(r.n_names ? r.names[0] : ""),
 				     l->has_addr ? &l->addr : NULL);
 	if (!r.id.n && l->allow && l->kind == LOGLINE_CONNECT && !l->tls)
+		take_answer(g, &r, l);
+	if (!r.id.n && was_asked(l))
+		r.id = asked_rule(g, &r, l);
+	else if (!r.id.n && l->allow && l->kind == LOGLINE_CONNECT && !l->tls)
 		r.id = permitted_by(g, &r, &packet);
 	else if (!r.id.n)
 		r.id = grant_of(g, &r, &packet, false);
@@ -275,6 +356,10 @@ void report_logline(void *data, pid_t pid, const struct logline *l)
 	/* What the gate itself asked: reader_probe.h. */
 	if (!l->has_addr)
 		return;
+	if (l->asked) {
+		asking_closed(&g->asking, l->sport, l->asked);
+		return;
+	}
 	switch (l->kind) {
 	case LOGLINE_CONNECT:
 		break;

@@ -25,6 +25,10 @@ void report_lost(void *data, uint64_t n);
 void report_error(void *data, const char *message);
 /* The agent asks for new tokens: for the launcher to do. False: no room. */
 bool report_renewal(void *data, const struct renewal_ask *ask);
+/* What waits for a person; false: it cannot be told. And how that ended. */
+bool report_question(void *data, const struct question *q, uint16_t sport,
+		     uint32_t wait_s);
+void report_answered(void *data, uint32_t number, enum asking_end end);
 void report_packet(void *data, struct str prefix, const struct packet *packet);
 void report_logline(void *data, pid_t pid, const struct logline *l);
 /* Connections that have ended, and waited for their requests long enough. */

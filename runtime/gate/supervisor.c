@@ -6,8 +6,10 @@
  *
  * On stdin the launcher may say that the plan is another one now, in a line
  * "change N keep" or "change N cut" with the number that it is to have; and
- * what became of a renewal of tokens, "renewed ID JSON". Both are for the
- * worker to do. Any other line ends the session.
+ * what became of a renewal of tokens, "renewed ID JSON"; whether anybody may be
+ * asked about what a policy leaves to that, "asking on" or "asking off", which
+ * it is at first; and what was answered, "answer ID once", "yes", "no" or
+ * "none". All are for the worker to do. Any other line ends the session.
  */
 #include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/signals.h"
@@ -17,6 +19,7 @@
 #include "runtime/gate/packet/link.h"
 #include "runtime/gate/plan/planfile.h"
 #include "runtime/gate/relay.h"
+#include "runtime/gate/told.h"
 #include "runtime/gate/worker.h"
 #include "version.h"
 
@@ -40,7 +43,7 @@
 
 struct supervisor {
 	pid_t worker;
-	struct planfile_ports published;
+	const struct planfile_ports *published;
 	int sockets[LIMIT_PUBLISHED]; /* the machine's, one for each of them */
 	int pair, signals;
 	bool watch_stdin;
@@ -52,7 +55,7 @@ struct supervisor {
 static void print_usage(FILE *to)
 {
 	fputs("usage: membrane-gate [--check] [--plan DIR] [--resolver ADDR]\n"
-	      "                     [--await-uplink]\n"
+	      "                     [--await-uplink | --sockets]\n"
 	      "       membrane-gate --relay ADDR PORT\n",
 	      to);
 }
@@ -74,6 +77,9 @@ static int start_worker(struct supervisor *s, struct worker_args *args,
 		exit(worker_run(args));
 	}
 	close(pair[1]);
+	/* the worker's alone */
+	if (args->broker)
+		close(args->broker);
 	s->pair = pair[0];
 	return 0;
 }
@@ -100,19 +106,18 @@ static int say_to_worker(struct supervisor *s, enum worker_word word,
 
 /* --- ports inside that the machine publishes ------------------------------ */
 
-static int take_published(struct supervisor *s, const char *plan,
-			  struct err *err)
+static int take_published(struct supervisor *s, struct err *err)
 {
 	auto_fd int from = -1;
-	int rc = planfile_published(plan, &s->published, err);
+	int rc;
 
-	if (rc < 0 || s->published.n == 0)
-		return rc;
-	if (LIMIT_PUBLISHED < s->published.n)
+	if (s->published->n == 0)
+		return 0;
+	if (LIMIT_PUBLISHED < s->published->n)
 		return err_set(err, -EPROTO, "too many published ports");
 	from = forward_connect(GATE_PUBLISHED, err);
 	rc = from < 0 ? from
-		      : forward_take(from, s->sockets, s->published.n, err);
+		      : forward_take(from, s->sockets, s->published->n, err);
 	return rc < 0 ? err_while(err, "published ports") : 0;
 }
 
@@ -122,7 +127,7 @@ static int start_forwarder(struct supervisor *s, struct err *err)
 {
 	pid_t pid;
 
-	if (s->published.n == 0)
+	if (s->published->n == 0)
 		return 0;
 	pid = fork();
 	if (pid < 0)
@@ -132,11 +137,11 @@ static int start_forwarder(struct supervisor *s, struct err *err)
 		close(s->signals);
 		close(STDIN_FILENO);
 		if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0)
-			forward_serve(s->sockets, s->published.v,
-				      s->published.n);
+			forward_serve(s->sockets, s->published->v,
+				      s->published->n);
 		_exit(1);
 	}
-	for (uint32_t i = 0; i < s->published.n; i++)
+	for (uint32_t i = 0; i < s->published->n; i++)
 		close(s->sockets[i]);
 	return 0;
 }
@@ -170,6 +175,8 @@ static int on_message(struct supervisor *s, struct err *err)
 	case WORKER_UP:
 	case WORKER_CHANGE:
 	case WORKER_RENEWED:
+	case WORKER_LISTENS:
+	case WORKER_ANSWER:
 		break;
 	}
 	return err_set(err, -EPROTO, "the worker said %u", m.word);
@@ -217,20 +224,14 @@ static bool pass_renewed(const struct supervisor *s, struct str rest)
 /* "change N keep", or "renewed …"; false for anything else. */
 static bool pass_on(const struct supervisor *s, struct str line)
 {
-	struct worker_msg m = {.word = WORKER_CHANGE};
-	struct str word, number;
-	uint64_t n;
+	struct worker_msg m;
+	struct str word, rest = line;
 
-	if (!str_field(&line, ' ', &word))
+	if (!str_field(&rest, ' ', &word))
 		return false;
 	if (str_is(word, "renewed"))
-		return pass_renewed(s, line);
-	if (!str_is(word, "change") || !str_field(&line, ' ', &number) ||
-	    !str_u64(number, UINT32_MAX, &n) || n < 2)
-		return false;
-	m.generation = (uint32_t)n;
-	m.cut = str_is(line, "cut");
-	return (m.cut || str_is(line, "keep")) &&
+		return pass_renewed(s, rest);
+	return told_parse(line, &m) &&
 	       send(s->pair, &m, sizeof(m), MSG_NOSIGNAL) == sizeof(m);
 }
 
@@ -309,18 +310,19 @@ static void end_worker(struct supervisor *s)
 static int run_supervisor(struct worker_args *args, struct err *err)
 {
 	static struct supervisor s; /* too large for a stack */
-	int rc = planfile_link(args->plan, &args->link, err);
+	int rc = planfile_vectors(args->plan, &args->vectors, err);
 
 	if (rc < 0)
 		return rc;
+	s.published = &args->vectors.published;
 	s.signals = signals_open(true, err);
 	if (s.signals < 0)
 		return s.signals;
 	if ((rc = start_worker(&s, args, err)) < 0)
 		return rc;
 	/* Behind the fork: the worker has none of them. */
-	rc = take_published(&s, args->plan, err);
-	if (rc == 0 && args->link == PLANFILE_VETH) {
+	rc = take_published(&s, err);
+	if (rc == 0 && args->vectors.link == PLANFILE_VETH) {
 		if (unshare(CLONE_NEWNET) < 0)
 			rc = err_set(err, -errno, "a network for the agent: %s",
 				     strerror(errno));
@@ -348,6 +350,7 @@ int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{"await-uplink", no_argument, NULL, 'a'},
+		{"sockets", no_argument, NULL, 's'},
 		{"check", no_argument, NULL, 'c'},
 		{"plan", required_argument, NULL, 'p'},
 		{"relay", no_argument, NULL, 'r'},
@@ -365,6 +368,8 @@ int main(int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "", options, NULL)) >= 0) {
 		if (c == 'a') {
 			args.awaits_uplink = true;
+		} else if (c == 's') {
+			args.broker = GATE_BROKER_FD;
 		} else if (c == 'c') {
 			check = true;
 		} else if (c == 'r') {

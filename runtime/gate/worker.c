@@ -3,6 +3,7 @@
 #include "compiler/base/sys/clock.h"
 #include "compiler/plan/files.h"
 #include "compiler/plan/gate.h"
+#include "runtime/broker/broker.h"
 #include "runtime/gate/parts.h"
 #include "runtime/gate/l7/hello.h"
 #include "runtime/gate/l7/haproxy_check.h"
@@ -12,6 +13,8 @@
 #include "runtime/gate/report.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -31,7 +34,8 @@ enum slot {
 	SLOT_OUT,
 	SLOT_WAY,
 	SLOT_L7,
-	SLOT_DNS = SLOT_L7 + L7_POLL,
+	SLOT_ASKING = SLOT_L7 + L7_POLL,
+	SLOT_DNS = SLOT_ASKING + ASKING_POLL,
 };
 
 /* One per process, and too large for a stack. */
@@ -47,21 +51,56 @@ void worker_complain(const char *message)
 
 /* --- set-up -------------------------------------------------------------- */
 
+/* Where there is one: HAProxy asks for a channel when it starts. */
+static int find_broker(struct gate *g, const struct worker_args *args,
+		       struct err *err)
+{
+	if (args->broker && fcntl(args->broker, F_SETFD, FD_CLOEXEC) < 0)
+		return err_errno(err, "the broker of sockets");
+	/* by a proxy HAProxy itself reaches nobody */
+	g->l7.ports.broker = g->now.names.proxied ? 0 : args->broker;
+	g->dns.broker = args->broker;
+	return 0;
+}
+
+/* Nothing leaves by it; what is refused needs a route to be refused on. */
+static int make_sink(struct gate *g, int broker, bool *ipv6, struct err *err)
+{
+	int rc;
+
+	if (!broker_ipv6(broker, ipv6))
+		return err_errno(err, "the broker of sockets");
+	rc = link_sink_up(ipv6, err);
+	return rc < 0 ? rc : link_facts_read(&g->facts, err);
+}
+
+static int find_uplink(struct gate *g, const struct worker_args *args,
+		       bool *ipv6, struct err *err)
+{
+	int rc;
+
+	if (args->broker)
+		return make_sink(g, args->broker, ipv6, err);
+	rc = args->awaits_uplink
+		     ? link_await_uplink(&g->facts, UPLINK_WAIT_MS, err)
+		     : link_facts_read(&g->facts, err);
+	*ipv6 = rc == 0 && link_facts_ipv6(&g->facts);
+	return rc;
+}
+
 static int read_uplink(struct gate *g, const struct worker_args *args,
 		       bool *ipv6, struct err *err)
 {
-	int rc = args->awaits_uplink
-			 ? link_await_uplink(&g->facts, UPLINK_WAIT_MS, err)
-			 : link_facts_read(&g->facts, err);
+	int rc = find_uplink(g, args, ipv6, err);
 
 	if (rc < 0)
 		return rc;
 	if (!link_facts_uplink(&g->facts))
 		return err_set(err, -ENETUNREACH, "no default route");
-	/* the list is empty still: there is room for these */
 	for (uint32_t i = 0; i < g->facts.n_gateways; i++)
-		(void)names_hosts_add(&g->hosts, &g->facts.gateways[i]);
-	*ipv6 = link_facts_ipv6(&g->facts);
+		if (!names_hosts_add(&g->hosts, &g->facts.gateways[i]))
+			return err_set(err, -E2BIG,
+				       "too many addresses of the host");
 	return link_forwarding(ipv6, err);
 }
 
@@ -92,18 +131,19 @@ static int read_hello(struct gate *g, struct err *err)
 		ssize_t got;
 
 		if ((rc = wait_for(STDIN_FILENO, deadline_ms, err)) < 0)
-			return rc;
+			return err_while(err, "the launcher's line");
 		got = read(STDIN_FILENO, line + n, sizeof(line) - n);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
-			return err_set(err, -EPROTO, "no whole line");
+			return err_set(err, -EPROTO,
+				       "the launcher's line: no whole line");
 		n += (size_t)got;
 	}
 	rc = hello_parse((struct str){line, n - 1}, &g->hosts,
 			 &g->l7.credentials, err);
 	explicit_bzero(line, sizeof(line));
-	return rc;
+	return rc < 0 ? err_while(err, "the launcher's line") : 0;
 }
 
 static int tell_supervisor(const struct worker_args *args,
@@ -145,7 +185,7 @@ static int make_link(struct gate *g, const struct worker_args *args, bool ipv6,
 {
 	int rc;
 
-	if (args->link == PLANFILE_BRIDGE)
+	if (args->vectors.link == PLANFILE_BRIDGE)
 		return link_bridge_up(ipv6, err);
 	if ((rc = hear_word(args, WORKER_AGENT, err)) < 0 ||
 	    (rc = link_gate_up(getppid(), link_facts_uplink(&g->facts)->mtu,
@@ -159,17 +199,24 @@ static int make_link(struct gate *g, const struct worker_args *args, bool ipv6,
 static int open_machine(struct gate *g, const struct worker_args *args,
 			struct err *err)
 {
-	struct planfile_ports ports;
+	const struct planfile_ports *ports = &args->vectors.host;
 	struct addr addr;
-	int rc = planfile_host_ports(args->plan, &ports, err);
+	int rc;
 
 	/* Records have its name, whether that was asked for or not. */
 	if (addr_parse(STR(LINK_MACHINE_V4), &addr))
 		resolved_addr(&g->seen, STR(LINK_MACHINE_NAME), &addr);
 
-	if (rc == 0)
-		rc = machine_open(ports.v, ports.n, GATE_PORTS, err);
+	rc = machine_open(ports->v, ports->n, GATE_PORTS, err);
 	return rc < 0 ? err_while(err, "ports of the host") : 0;
+}
+
+static void find_asked(void *data, const char *name, bool private_ok,
+		       const struct addr *addr)
+{
+	struct gate *g = data;
+
+	asking_found(&g->asking, name, private_ok, addr);
 }
 
 static int open_resolver(struct gate *g, bool ipv6, struct err *err)
@@ -187,6 +234,7 @@ static int open_resolver(struct gate *g, bool ipv6, struct err *err)
 	g->dns.on_record = report_record;
 	g->dns.on_answer = report_answer;
 	g->dns.on_error = report_error;
+	g->dns.on_found = find_asked;
 	g->dns.data = g;
 	g->dns.ipv6 = ipv6;
 	g->counted = flows_counted();
@@ -198,27 +246,58 @@ static int open_resolver(struct gate *g, bool ipv6, struct err *err)
 	return dns_gate_open(&g->dns, &v4, ipv6 ? &v6 : NULL, err);
 }
 
+/* Once is enough. */
+static int take_standins(struct gate *g, struct err *err)
+{
+	int rc = g->standins ? 0 : standins_new(&g->standins, err);
+
+	g->dns.standins = g->standins;
+	return rc;
+}
+
+/* Where something is asked about, for an HAProxy that is about to start. */
+static int open_asking(struct gate *g, const struct names_map *names,
+		       struct err *err)
+{
+	int rc;
+
+	if (!names->n_ask)
+		return 0;
+	g->asking.names = &g->now.names;
+	g->asking.dns = &g->dns;
+	g->asking.l7 = &g->l7;
+	g->asking.on_question = report_question;
+	g->asking.on_answered = report_answered;
+	g->asking.data = g;
+	if ((rc = take_standins(g, err)) == 0)
+		rc = asking_open(&g->asking, GATE_ASK, err);
+	return rc < 0 ? err_while(err, "asking people") : 0;
+}
+
 /* Before HAProxy, which passes on to it. */
 static int open_way(struct gate *g, struct err *err)
 {
 	struct onward_proxy proxy = {.addr = g->hosts.proxy,
-				     .port = g->hosts.proxy_port};
+				     .port = g->hosts.proxy_port,
+				     .broker = g->dns.broker,
+				     .past = &g->now.names.past};
 	int rc;
 
 	g->way.pidfd = -1;
 	if (!g->now.names.proxied)
 		return 0;
+	g->hosts.resolver = g->now.names.upstream_addr;
+	g->hosts.resolver_port = g->now.names.upstream_port;
 	snprintf(proxy.login, sizeof(proxy.login), "%s",
 		 g->l7.credentials.login);
-	if ((rc = standins_new(&g->standins, err)) == 0 &&
+	if ((rc = take_standins(g, err)) == 0 &&
 	    (rc = l7_failures(err)) == 0)
 		rc = onward_start(&proxy, g->standins, &g->way, err);
 	explicit_bzero(&proxy, sizeof(proxy));
-	g->dns.standins = g->standins;
 	return rc < 0 ? err_while(err, "the way to the proxy") : 0;
 }
 
-static int start_l7(struct gate *g, bool ipv6, struct err *err)
+static int start_l7(struct gate *g, struct err *err)
 {
 	int rc;
 
@@ -229,17 +308,27 @@ static int start_l7(struct gate *g, bool ipv6, struct err *err)
 	g->l7.on_error = report_error;
 	g->l7.on_renewal = report_renewal;
 	g->l7.data = g;
-	if ((g->l7.plan.wanted && ipv6 && (rc = link_tproxy_up(err)) < 0) ||
-	    (roots_added() && ((rc = roots_write(true, err)) < 0 ||
-			       (rc = l7_authority(&g->l7, err)) < 0)))
+	if (roots_added() && ((rc = roots_write(true, err)) < 0 ||
+			      (rc = l7_authority(&g->l7, err)) < 0))
 		return rc;
 	return l7_start(&g->l7, err);
 }
 
+/* Deny first: the ruleset is in the kernel before there is a link. */
+static int make_filter(struct gate *g, bool ipv6, struct err *err)
+{
+	int rc = ruleset_load(g->now.ruleset, err);
+
+	if (rc < 0)
+		return err_while(err, PLAN_RULESET);
+	rc = ruleset_hosts(g->now.ruleset, &g->hosts, err);
+	malloc_trim(0); /* what libnftables took is not needed again */
+	return rc == 0 && g->l7.plan.wanted && ipv6 ? link_tproxy_up(err) : rc;
+}
+
 /*
- * Deny first: the ruleset is in the kernel before there is a link. HAProxy
- * starts while the link is made and the resolver opens, and answers before
- * the agent is let in.
+ * HAProxy takes longest, and nothing reaches its sockets yet: it starts while
+ * the rest is made, and answers before the agent is let in.
  */
 static int set_up(struct gate *g, const struct worker_args *args,
 		  bool *out_ipv6, struct err *err)
@@ -248,15 +337,13 @@ static int set_up(struct gate *g, const struct worker_args *args,
 
 	if ((rc = generation_load(args->plan, args->resolver, &g->now,
 				  &g->l7.plan, err)) < 0 ||
-	    (rc = read_uplink(g, args, out_ipv6, err)) < 0)
-		return rc;
-	if ((rc = ruleset_load(g->now.ruleset, err)) < 0)
-		return err_while(err, PLAN_RULESET);
-	if ((rc = read_hello(g, err)) < 0)
-		return err_while(err, "the launcher's line");
-	if ((rc = ruleset_hosts(g->now.ruleset, &g->hosts, err)) < 0 ||
+	    (rc = read_hello(g, err)) < 0 ||
+	    (rc = find_broker(g, args, err)) < 0 ||
 	    (rc = open_way(g, err)) < 0 ||
-	    (rc = start_l7(g, *out_ipv6, err)) < 0 ||
+	    (rc = open_asking(g, &g->now.names, err)) < 0 ||
+	    (rc = start_l7(g, err)) < 0 ||
+	    (rc = read_uplink(g, args, out_ipv6, err)) < 0 ||
+	    (rc = make_filter(g, *out_ipv6, err)) < 0 ||
 	    (rc = make_link(g, args, *out_ipv6, err)) < 0 ||
 	    (rc = open_resolver(g, *out_ipv6, err)) < 0 ||
 	    (rc = open_machine(g, args, err)) < 0 ||
@@ -335,9 +422,11 @@ static int wait_ms(const struct gate *g, int64_t now_ms)
 	int least = dns_gate_wait_ms(&g->dns, now_ms);
 	int l7 = l7_wait_ms(&g->l7, now_ms);
 	int change = change_wait_ms(&g->change);
+	int asking = asking_wait_ms(&g->asking, now_ms);
 	int out = outlog_wait_ms(&g->out, now_ms);
 
 	least = l7 < least ? l7 : least;
+	least = asking >= 0 && asking < least ? asking : least;
 	/* What is due waits for the launcher, not for a time. */
 	least = out > 0 && out < least ? out : least;
 	return change >= 0 && change < least ? change : least;
@@ -353,6 +442,13 @@ static int settle_records(void *data, struct err *err)
 	return read_nflogs(g, err);
 }
 
+static void resume_asking(void *data, int64_t now_ms)
+{
+	struct gate *g = data;
+
+	asking_changed(&g->asking, now_ms);
+}
+
 static void init_change(struct gate *g, const struct worker_args *args)
 {
 	g->change = (struct change){.plan = args->plan,
@@ -361,6 +457,7 @@ static void init_change(struct gate *g, const struct worker_args *args)
 				    .l7 = &g->l7,
 				    .dns = &g->dns,
 				    .settle = settle_records,
+				    .on_applied = resume_asking,
 				    .data = g};
 }
 
@@ -378,6 +475,20 @@ static void tell_change(struct gate *g, uint32_t number, const char *why_not)
 			      line));
 }
 
+static void begin_change(struct gate *g, const struct worker_msg *m)
+{
+	struct err err;
+	int rc = change_begin(&g->change, m->generation, m->cut, clock_ms(),
+			      &err);
+
+	if (rc == 0)
+		g->asked = m->generation;
+	if (rc == 0)
+		rc = open_asking(g, &g->change.next.names, &err);
+	if (rc < 0)
+		tell_change(g, m->generation, err.text);
+}
+
 /* True when it cannot be what the launcher says. */
 static bool take_renewed(struct gate *g, char *text, size_t n)
 {
@@ -390,26 +501,43 @@ static bool take_renewed(struct gate *g, char *text, size_t n)
 	return rc < 0;
 }
 
+/* False when it is nothing that the launcher says. */
+static bool take_told(struct gate *g, const struct worker_msg *m)
+{
+	switch ((enum worker_word)m->word) {
+	case WORKER_CHANGE:
+		begin_change(g, m);
+		return true;
+	case WORKER_LISTENS:
+		asking_listens(&g->asking, m->listens);
+		return true;
+	case WORKER_ANSWER:
+		asking_answer(&g->asking, m->question, (enum asking_end)m->end,
+			      clock_ms());
+		return true;
+	case WORKER_AGENT:
+	case WORKER_LINK:
+	case WORKER_UP:
+	case WORKER_READY:
+	case WORKER_RENEWED:
+		break;
+	}
+	return false;
+}
+
 /* True when the supervisor is gone, or wants the session to end. */
 static bool on_supervisor(struct gate *g, const struct worker_args *args)
 {
 	static char got[sizeof(struct worker_msg) + GATE_RENEWED_MAX];
 	ssize_t n = recv(args->supervisor, got, sizeof(got), 0);
 	struct worker_msg m;
-	struct err err;
 
 	if (n < (ssize_t)sizeof(m))
 		return true;
 	memcpy(&m, got, sizeof(m));
 	if (m.word == WORKER_RENEWED)
 		return take_renewed(g, got + sizeof(m), (size_t)n - sizeof(m));
-	if (m.word != WORKER_CHANGE || n != sizeof(m))
-		return true;
-	if (change_begin(&g->change, m.generation, m.cut, clock_ms(), &err) < 0)
-		tell_change(g, m.generation, err.text);
-	else
-		g->asked = m.generation;
-	return false;
+	return n != sizeof(m) || !take_told(g, &m);
 }
 
 /* Negative: neither plan is enforced as it should be. */
@@ -445,6 +573,7 @@ static int serve_session(struct gate *g, const struct worker_args *args,
 			POLLOUT, 0};
 		p[SLOT_WAY] = (struct pollfd){g->way.pidfd, POLLIN, 0};
 		l7_poll(&g->l7, p + SLOT_L7);
+		asking_poll(&g->asking, p + SLOT_ASKING);
 		dns_gate_poll(&g->dns, p + SLOT_DNS);
 		if (poll(p, ARRAY_LEN(p), wait_ms(g, now_ms)) < 0 &&
 		    errno != EINTR)
@@ -466,11 +595,21 @@ static int serve_session(struct gate *g, const struct worker_args *args,
 		if (go_on(g, err) < 0)
 			return err->code;
 		report_idle(g, clock_ms());
+		asking_step(&g->asking, p + SLOT_ASKING, clock_ms());
 		dns_gate_step(&g->dns, p + SLOT_DNS, clock_ms());
 		if (p[SLOT_OUT].revents)
 			outlog_write(&g->out);
 		report_folded(g);
 	}
+}
+
+/* Of what was forwarded; asking for what is left walks a table that all of the
+ * machine's networks share. */
+static int end_flows(struct gate *g, struct err *err)
+{
+	int rc = flows_read(&g->flows, report_flow, g, err);
+
+	return rc < 0 ? rc : flows_rest(&g->flows, report_rest, g, err);
 }
 
 int worker_run(const struct worker_args *args)
@@ -496,8 +635,7 @@ int worker_run(const struct worker_args *args)
 		report_error(g, err.text);
 	/* The link goes first, the rules with the namespace. */
 	if (link_gate_down(&err) < 0 || read_nflogs(g, &err) < 0 ||
-	    flows_read(&g->flows, report_flow, g, &err) < 0 ||
-	    flows_rest(&g->flows, report_rest, g, &err) < 0)
+	    (!args->broker && end_flows(g, &err) < 0))
 		report_error(g, err.text);
 	l7_end(&g->l7);
 	report_idle(g, INT64_MAX);

@@ -11,6 +11,8 @@
  *	READY  from it: the session may begin; the rest of stdin is PID 1's
  *	CHANGE to it: /plan holds another plan, which is to be enforced
  *	RENEWED to it: what the launcher says of a renewal, behind the struct
+ *	LISTENS to it: whether anybody may be asked from now on
+ *	ANSWER to it: to a question that waits
  *
  * Either side ends the session by closing its end.
  */
@@ -28,22 +30,29 @@ enum worker_word {
 	WORKER_READY,
 	WORKER_CHANGE,
 	WORKER_RENEWED,
+	WORKER_LISTENS,
+	WORKER_ANSWER,
 };
 
 struct worker_msg {
 	uint8_t word;
 	uint8_t ipv6;	     /* LINK: 1 if the link has it */
 	uint8_t cut;	     /* CHANGE: 1 if connections are to be ended */
+	uint8_t listens;     /* LISTENS: 1 if somebody does */
+	uint8_t end;	     /* ANSWER: enum asking_end */
 	uint32_t generation; /* CHANGE */
+	uint32_t question;   /* ANSWER: its number */
 	/* AGENT, UP: inodes of PID 1's, whose network is the agent's */
 	uint32_t netns, pidns;
 };
 
 struct worker_args {
-	bool awaits_uplink;	     /* it is made beside us */
+	bool awaits_uplink; /* it is made beside us */
+	int broker; /* who makes what leaves: runtime/broker; 0: there is an
+		     * uplink */
 	const char *plan;	     /* directory */
 	const struct addr *resolver; /* the host's; or NULL */
-	enum planfile_link link;
+	struct planfile_vectors vectors;
 	int supervisor; /* descriptor of the pair */
 	int64_t start_ms;
 };

@@ -86,6 +86,22 @@ static int hear_answer(struct arena *a, int fd, struct ask_answer *out,
 	return 0;
 }
 
+int ask_tell(struct arena *a, const struct session *s, uint32_t question,
+	     enum questions_answer answer, struct ask_answer *out,
+	     struct err *err)
+{
+	struct str line = arena_fmt(
+		a, "{\"version\":%d,\"question\":%u,\"answer\":\"%s\"}\n",
+		CONTROL_VERSION, question, questions_answer_word(answer));
+	auto_fd int fd = -1;
+	int rc = local_connect(s->dir, SESSION_CONTROL, &fd, err);
+
+	signal(SIGPIPE, SIG_IGN);
+	if (rc == 0)
+		rc = fileio_write_all(fd, line, err);
+	return rc == 0 || rc == -EPIPE ? hear_answer(a, fd, out, err) : rc;
+}
+
 int ask_change(struct arena *a, const struct session *s, uint32_t base,
 	       const struct plan *plan, const struct change_log *what,
 	       struct ask_answer *out, struct err *err)

@@ -1,10 +1,12 @@
 /*
- * Asking a session's launcher for another policy: control.h is its side.
+ * Asking a session's launcher for another policy, and telling it a person's
+ * answer: control.h is its side.
  */
 #ifndef RUNTIME_LAUNCH_ASK_H
 #define RUNTIME_LAUNCH_ASK_H
 
 #include "compiler/plan/plan.h"
+#include "runtime/launch/questions.h"
 #include "runtime/launch/session/change_log.h"
 
 #define ASK_WAIT_MS 60000 /* others may be before us */
@@ -27,5 +29,9 @@ must_check int ask_change(struct arena *a, const struct session *s,
 			  uint32_t base, const struct plan *plan,
 			  const struct change_log *what, struct ask_answer *out,
 			  struct err *err);
+/* To a question that waits: questions.h. As above; out has no generation. */
+must_check int ask_tell(struct arena *a, const struct session *s,
+			uint32_t question, enum questions_answer answer,
+			struct ask_answer *out, struct err *err);
 
 #endif

@@ -3,29 +3,28 @@
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/json.h"
 #include "compiler/base/sys/proc.h"
-#include "runtime/launch/docker/rootless.h"
 #include "runtime/launch/prepare.h"
 #include "runtime/launch/session/local.h"
 #include "runtime/launch/session/summary.h"
+#include "runtime/launch/parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/socket.h>
-#include <sys/time.h>
-#include <time.h>
 
 static void on_generation(void *ctx, uint32_t number, bool ok,
 			  const char *message);
 
 int control_open(struct control *c, struct arena *a, const struct session *s,
-		 struct gate *g, const struct plan *plan, struct err *err)
+		 struct gate *g, struct questions *q, const struct plan *plan,
+		 struct err *err)
 {
 	c->a = a;
 	c->session = s;
 	c->gate = g;
+	c->questions = q;
 	c->now = plan;
 	c->listen = c->client = -1;
 	g->on_generation = on_generation;
@@ -82,10 +81,12 @@ static void forget_next(struct control *c)
 
 /* --- what a plan may change ----------------------------------------------- */
 
-static bool may_change(struct str name)
+static bool may_change(struct str name, bool native)
 {
 	static const char *const names[] = CONTROL_MAY_CHANGE;
 
+	if (str_is(name, native ? PLAN_DOCKER : PLAN_NATIVE))
+		return true;
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (str_is(name, names[i]))
 			return true;
@@ -93,13 +94,13 @@ static bool may_change(struct str name)
 }
 
 const char *control_forbidden(struct arena *a, const struct plan *old,
-			      const struct plan *now)
+			      const struct plan *now, bool native)
 {
 	struct plan_delta *all;
 	uint32_t n = plan_compare(a, old, now, &all);
 
 	for (uint32_t i = 0; i < n; i++)
-		if (!may_change(all[i].name))
+		if (!may_change(all[i].name, native))
 			return arena_cstr(a, all[i].name);
 	return NULL;
 }
@@ -147,26 +148,6 @@ static int keep_first(struct control *c, struct err *err)
 
 /* --- a request ------------------------------------------------------------ */
 
-static const char *name_of(struct arena *a, uid_t uid)
-{
-	const struct passwd *p = getpwuid(uid);
-
-	return p ? arena_cstr(a, str_of(p->pw_name))
-		 : arena_fmt(a, "%lu", (unsigned long)uid).p;
-}
-
-static const char *time_text(struct arena *a)
-{
-	struct timeval now;
-	char text[40];
-	struct tm tm;
-
-	gettimeofday(&now, NULL);
-	gmtime_r(&now.tv_sec, &tm);
-	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
-	return arena_fmt(a, "%s.%06ldZ", text, (long)now.tv_usec).p;
-}
-
 /* "next-4711": a folder beside the socket, and nothing else. */
 static const char *staged_folder(struct control *c, const cJSON *o)
 {
@@ -184,12 +165,8 @@ static const char *staged_folder(struct control *c, const cJSON *o)
 /* The record, as far as it is known before the gate has answered. */
 static int read_change(struct control *c, cJSON *o, struct err *err)
 {
-	cJSON *who = cJSON_AddObjectToObject(o, "who");
-
 	/* Who it is the kernel says, and not the request. */
-	cJSON_AddNumberToObject(who, "uid", (double)rootless_user());
-	cJSON_AddStringToObject(who, "name", name_of(c->a, rootless_user()));
-	cJSON_AddStringToObject(o, "time", time_text(c->a));
+	who_add(c->a, o);
 	cJSON_AddNumberToObject(o, "generation", current_generation(c) + 1);
 	cJSON_AddNumberToObject(o, "ms", 0);
 	return change_log_parse(c->a, o, &c->change, err);
@@ -228,7 +205,8 @@ static int read_next(struct control *c, struct err *err)
 	rc = plan_read(c->next_a, c->staged, &c->next, err);
 	if (rc < 0)
 		return err_while(err, "the new plan");
-	what = control_forbidden(c->next_a, c->now, &c->next);
+	what = control_forbidden(c->next_a, c->now, &c->next,
+				 session_is_native(c->session));
 	if (what)
 		return err_set(
 			err, -EPERM,
@@ -265,6 +243,32 @@ static int begin_change(struct control *c, cJSON *o, struct err *err)
 	return rc;
 }
 
+/* An answer to a question, and who asks for nothing else has it at once. */
+static int take_answer(struct control *c, const cJSON *o, struct err *err)
+{
+	const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, "version");
+	const cJSON *word = cJSON_GetObjectItemCaseSensitive(o, "answer");
+	enum questions_answer answer;
+	cJSON *said;
+	int rc;
+
+	if (!cJSON_IsNumber(v) || v->valuedouble != CONTROL_VERSION ||
+	    !cJSON_IsString(word) || cJSON_GetArraySize(o) != 3 ||
+	    !questions_answer_parse(word->valuestring, &answer))
+		return err_set(err, -EPROTO,
+			       "no answer that this launcher understands");
+	rc = questions_answer(c->questions,
+			      (uint32_t)json_find_u64(o, "question",
+						      UINT32_MAX),
+			      answer, err);
+	if (rc < 0)
+		return rc;
+	said = cJSON_CreateObject();
+	cJSON_AddBoolToObject(said, "ok", true);
+	answer_client(c, said);
+	return 0;
+}
+
 static void take_request(struct control *c)
 {
 	const char *end = NULL;
@@ -273,7 +277,9 @@ static void take_request(struct control *c)
 	int rc;
 
 	if (cJSON_IsObject(o) && end == c->line + c->n - 1)
-		rc = begin_change(c, o, &err);
+		rc = cJSON_HasObjectItem(o, "question")
+			     ? take_answer(c, o, &err)
+			     : begin_change(c, o, &err);
 	else
 		rc = err_set(&err, -EPROTO, "the request is no line of JSON");
 	cJSON_Delete(o);

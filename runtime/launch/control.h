@@ -19,6 +19,10 @@
  *	{"ok":false,"stale":true,"message":"..."}
  *
  * What is in force is recorded: change_log.h.
+ *
+ * The other request is an answer to a question of the gate's (questions.h):
+ *
+ *	{"version":1,"question":3,"answer":"session"}
  */
 #ifndef RUNTIME_LAUNCH_CONTROL_H
 #define RUNTIME_LAUNCH_CONTROL_H
@@ -26,6 +30,7 @@
 #include "compiler/plan/files.h"
 #include "compiler/plan/plan.h"
 #include "runtime/launch/gate.h"
+#include "runtime/launch/questions.h"
 #include "runtime/launch/session/change_log.h"
 
 #include <poll.h>
@@ -50,6 +55,7 @@ struct control {
 	struct arena *a;
 	const struct session *session; /* borrowed */
 	struct gate *gate;	       /* borrowed */
+	struct questions *questions;   /* borrowed */
 	const struct plan *now;	       /* what runs */
 	struct arena *now_a;	       /* of it; NULL: the caller's */
 	int listen, client;	       /* -1: none */
@@ -69,7 +75,8 @@ struct control {
 /* The socket; plan: what the session starts with. *c is zeroed. */
 must_check int control_open(struct control *c, struct arena *a,
 			    const struct session *s, struct gate *g,
-			    const struct plan *plan, struct err *err);
+			    struct questions *q, const struct plan *plan,
+			    struct err *err);
 /* What to wait for; at most CONTROL_FDS. */
 size_t control_fds(const struct control *c, struct pollfd *out);
 /* proc_now_ms() at which control_pump() is to be called at the latest; 0. */
@@ -87,8 +94,13 @@ void control_words(const struct control *c, struct buf *out);
 /* The changes as JSON; the caller owns it. */
 cJSON *control_json(const struct control *c);
 
-/* Pure: the first artefact that differs and may not; NULL: none does. */
+/*
+ * Pure: the first artefact that differs and may not; NULL: none does. What the
+ * other engine would run is nothing of this session's.
+ *
+ * native  the native engine runs the session
+ */
 const char *control_forbidden(struct arena *a, const struct plan *old,
-			      const struct plan *now);
+			      const struct plan *now, bool native);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/json.h"
+#include "compiler/base/question.h"
 #include "compiler/base/sys/proc.h"
 #include "runtime/launch/parts.h"
 
@@ -158,6 +159,16 @@ int gate_note(struct gate *g, struct str line, struct err *err)
 	return decisions_add(&g->decisions, line, DECISIONS_PERMITTED, err);
 }
 
+static void tell_newest(const struct gate *g, const cJSON *o)
+{
+	struct arena *a = arena_new();
+	struct refusal r;
+
+	if (summary_newest(g->summary, a, o, &r))
+		g->on_refusal(g->refusal_ctx, &r);
+	arena_free(a);
+}
+
 static int on_decision(struct gate *g, const cJSON *o, struct str line,
 		       struct err *err)
 {
@@ -171,7 +182,10 @@ static int on_decision(struct gate *g, const cJSON *o, struct str line,
 	       : news == SUMMARY_NEW	 ? DECISIONS_REFUSED_NEW
 					 : DECISIONS_REFUSED;
 	line.n++; /* with its LF */
-	return decisions_add(&g->decisions, line, kind, err);
+	rc = decisions_add(&g->decisions, line, kind, err);
+	if (rc == 0 && news == SUMMARY_NEW && g->on_refusal)
+		tell_newest(g, o);
+	return rc;
 }
 
 static int on_event(void *ctx, const char *name, const cJSON *o,
@@ -191,6 +205,13 @@ static int on_event(void *ctx, const char *name, const cJSON *o,
 			       ? g->on_renewal(g->renewal_ctx, o, err)
 			       : err_set(err, -EPROTO,
 					 "the gate asks for tokens that nobody has");
+	if (strcmp(name, QUESTION_EVENT) == 0 ||
+	    strcmp(name, ANSWERED_EVENT) == 0)
+		return g->on_question
+			       ? g->on_question(g->question_ctx, name, o, line,
+						err)
+			       : err_set(err, -EPROTO,
+					 "the gate asks, and nobody is there");
 	if (strcmp(name, "answer") == 0) {
 		line.n++;
 		if (g->tracer)
@@ -199,6 +220,10 @@ static int on_event(void *ctx, const char *name, const cJSON *o,
 	}
 	if (strcmp(name, "decision") == 0)
 		return on_decision(g, o, line, err);
+	if (strcmp(name, "lost") == 0) {
+		g->lost += json_find_u64(o, "count", JSON_WHOLE_MAX);
+		return 0;
+	}
 	if (strcmp(name, "end") == 0) {
 		line.n++;
 		return gate_note(g, line, err);

@@ -29,6 +29,7 @@ struct gate {
 	int status;
 	int in, out, err;	    /* -1 once closed */
 	struct decisions decisions; /* its copy is --trace-log's */
+	uint64_t lost; /* of its lines, as it says */
 	int log;
 	const char *dir; /* of the session; borrowed */
 	int bundle;	 /* the roots that the agent gets; -1: none yet */
@@ -48,9 +49,16 @@ struct gate {
 	void (*on_generation)(void *ctx, uint32_t number, bool ok,
 			      const char *message);
 	void *ctx;
+	/* Called with the first refusal of its kind, at once; or NULL. */
+	void (*on_refusal)(void *ctx, const struct refusal *r);
+	void *refusal_ctx;
 	/* Called when the agent asks for new tokens; or NULL. */
 	int (*on_renewal)(void *ctx, const cJSON *event, struct err *err);
 	void *renewal_ctx;
+	/* Called with QUESTION_EVENT and ANSWERED_EVENT; or NULL. */
+	int (*on_question)(void *ctx, const char *name, const cJSON *event,
+			   struct str line, struct err *err);
+	void *question_ctx;
 };
 
 /* Nothing is open. What it decides is counted in summary, borrowed. */

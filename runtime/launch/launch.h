@@ -3,9 +3,11 @@
  *
  * Starts the gate, waits until it says that its rules are in the kernel, then
  * runs the command in the agent's container behind it; both by the vectors of
- * the plan's docker.json, exec'd verbatim. Stays the parent until everything
- * that it started is gone. What the plan says was the compiler's to check;
- * here is only checked what decides how a word of a vector is replaced.
+ * the plan's docker.json or native.json, exec'd verbatim. Which of the two is
+ * the caller's to say, and once said no other takes its place. Stays the parent
+ * until everything that it started is gone. What the plan says was the
+ * compiler's to check; here is only checked what decides how a word of a vector
+ * is replaced.
  *
  * Nothing is ever written to stdout and nothing read from stdin: both are the
  * command's, unless a keeper holds them for it. How its parts hang together:
@@ -19,21 +21,26 @@
 #include "compiler/plan/plan.h"
 #include "runtime/launch/attach/keeper.h"
 #include "runtime/launch/session/summary.h"
+#include "runtime/launch/tell/tell.h"
 #include "runtime/launch/workspace/gitlinked.h"
 
 struct launch_opts {
-	const char *state;	     /* absolute; made (0700) when missing */
-	const char *workspace;	     /* absolute; a directory that exists */
-	const struct plan *plan;     /* what runs; written to the session */
-	char *const *command;	     /* NULL at the end; empty: the image's */
+	const char *state;	 /* absolute; made (0700) when missing */
+	const char *workspace;	 /* absolute; a directory that exists */
+	const struct plan *plan; /* what runs; written to the session */
+	bool native;	      /* by its native.json; else by its docker.json */
+	char *const *command; /* NULL at the end; empty: the image's */
 	const char *session_id_file; /* gets the session's ID; or NULL */
 	const char *trace_log;	     /* gets a copy of the decisions; or NULL */
+	char *id; /* SESSION_ID_LEN + 1: gets its ID, once it has one; or NULL */
 	bool no_update; /* an image that is not here is an error, no pull */
+	bool no_ask;	/* no question waits for a person: denied at once */
 	bool quiet;	/* no progress lines, no summary of refusals */
 	summary_can_grant *can_grant;
 	summary_purpose *purpose; /* with purpose_of; NULL: nothing is refused
 				   * on purpose */
 	const void *purpose_of;
+	struct tell_wish tell; /* who else hears of a refusal when it happens */
 	/* A repository that somebody approved; NULL: none is shown. Borrowed.
 	 */
 	const struct gitlinked *linked;

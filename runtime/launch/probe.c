@@ -7,6 +7,7 @@
 #include "runtime/launch/docker/engine.h"
 #include "runtime/launch/docker/hosts.h"
 #include "runtime/launch/gate.h"
+#include "runtime/launch/parts.h"
 #include "runtime/launch/prepare.h"
 #include "runtime/launch/reap.h"
 #include "runtime/launch/resolvers.h"
@@ -72,8 +73,8 @@ static int start_gate(struct trial *t, struct err *err)
 	if (rc == 0)
 		rc = hosts_find(t->a, t->docker, &h, err);
 	if (rc == 0)
-		rc = gate_start(t->gate, &t->engine.engine, argv, t->session.dir,
-				-1, err);
+		rc = gate_start(t->gate, &t->engine.engine, argv,
+				t->session.dir, -1, err);
 	if (rc == 0)
 		rc = gate_hello(
 			t->gate,
@@ -91,8 +92,9 @@ static int start_tracer(struct trial *t, struct err *err)
 		return err_set(err, -ENOENT, "the plan traces nothing");
 	rc = vectors_expand(t->a, &t->vectors.tracer, &t->values, &argv, err);
 	return rc < 0 ? rc
-		      : tracer_start(t->a, t->tracer, &t->engine.engine, argv, f->data,
-				     t->session.dir, t->session.id, -1, err);
+		      : tracer_start(t->a, t->tracer, &t->engine.engine, argv,
+				     f->data, t->session.dir, t->session.id, -1,
+				     err);
 }
 
 /* --- waiting -------------------------------------------------------------- */
@@ -145,7 +147,7 @@ static void pump_trial(struct trial *t)
 	}
 }
 
-static bool is_interrupted(void)
+bool probe_interrupted(void)
 {
 	struct proc_signal s;
 
@@ -175,7 +177,7 @@ static int wait_for_both(struct trial *t, struct err *err)
 		if (t->out->gate.works != FACT_UNKNOWN &&
 		    t->out->tracer.works != FACT_UNKNOWN)
 			return 0;
-		if (is_interrupted())
+		if (probe_interrupted())
 			return err_set(err, -EINTR, "interrupted");
 		if (proc_now_ms() > until)
 			break;
@@ -282,7 +284,7 @@ static void try_haproxy(struct trial *t)
 
 /* --- the end -------------------------------------------------------------- */
 
-static void kill_command(pid_t pid)
+void probe_kill(pid_t pid)
 {
 	if (pid <= 0)
 		return;
@@ -302,13 +304,53 @@ static int end_trial(struct trial *t, struct err *err)
 	       proc_now_ms() < until) {
 		pump_trial(t);
 		wait_step(t);
-		is_interrupted();
+		probe_interrupted();
 	}
-	kill_command(t->gate->pid);
-	kill_command(t->tracer->pid);
+	probe_kill(t->gate->pid);
+	probe_kill(t->tracer->pid);
 	gate_done(t->gate);
 	tracer_done(t->tracer);
 	return reap_session(t->docker, t->o.state, &t->session, err);
+}
+
+int probe_begin(struct arena *a, const char *state, struct session *out,
+		struct probe_place *place, struct err *err)
+{
+	int rc;
+
+	*place = (struct probe_place){
+		.state = state,
+		.sessions = arena_fmt(a, "%s/sessions", state).p,
+		.had_state = access(state, F_OK) == 0,
+	};
+	place->had_sessions = access(place->sessions, F_OK) == 0;
+	rc = fileio_mkdirs(state, 0700, err);
+	if (rc == 0)
+		rc = proc_signals_catch(err);
+	if (rc < 0)
+		return rc;
+	rc = session_new(a, state, out, err);
+	if (rc < 0)
+		proc_signals_restore();
+	return rc;
+}
+
+int probe_end(struct session *s, const struct probe_place *place, int rc,
+	      struct err *err)
+{
+	struct err ignored;
+
+	session_release(s, true);
+	/* A trial is no session that somebody would look for. */
+	if (fileio_remove_tree(AT_FDCWD, s->dir, &ignored) < 0 && rc == 0)
+		rc = err_set(err, ignored.code, "%s", ignored.text);
+	proc_signals_restore();
+	/* both fail where somebody else uses them by now */
+	if (!place->had_sessions)
+		rmdir(place->sessions);
+	if (!place->had_state)
+		rmdir(place->state);
+	return rc;
 }
 
 static void init_trial(struct trial *t)
@@ -372,29 +414,13 @@ int probe_session(struct arena *a, struct docker *d, const char *state,
 				.workspace = state,
 				.plan = plan,
 				.quiet = true}};
-	bool was_there = access(state, F_OK) == 0;
-	struct err ignored;
-	int rc = fileio_mkdirs(state, 0700, err);
+	struct probe_place place;
+	int rc = probe_begin(a, state, &t.session, &place, err);
 
-	if (rc == 0)
-		rc = proc_signals_catch(err);
 	if (rc < 0)
 		return rc;
-	rc = session_new(a, state, &t.session, err);
-	if (rc == 0) {
-		docker_engine_init(&t.engine, a, d, t.session.id);
-		init_trial(&t);
-		rc = try_parts(&t, have_gate, have_tracer, err);
-		session_release(&t.session, true);
-		/* A trial is no session that somebody would look for. */
-		if (fileio_remove_tree(AT_FDCWD, t.session.dir, &ignored) < 0 &&
-		    rc == 0)
-			rc = err_set(err, ignored.code, "%s", ignored.text);
-	}
-	proc_signals_restore();
-	if (!was_there) { /* both fail where somebody else uses them by now */
-		rmdir(arena_fmt(a, "%s/sessions", state).p);
-		rmdir(state);
-	}
-	return rc;
+	docker_engine_init(&t.engine, a, d, t.session.id);
+	init_trial(&t);
+	return probe_end(&t.session, &place,
+			 try_parts(&t, have_gate, have_tracer, err), err);
 }

@@ -43,6 +43,19 @@ must_check int probe_session(struct arena *a, struct docker *d,
 			     bool have_gate, bool have_tracer,
 			     struct probe_session *out, struct err *err);
 
+/* What is tried of the native engine: it has no image, and HAProxy is the
+ * machine's. */
+struct probe_gate {
+	struct probe_part part;
+	bool ipv6; /* as above */
+};
+
+/* The same of the gate alone, by the native engine. Before any Docker's
+ * namespaces are entered. */
+must_check int probe_native(struct arena *a, const char *state,
+			    const struct plan *plan, struct probe_gate *out,
+			    struct err *err);
+
 /*
  * The first line that a command prints, on stdout or stderr; killed when it
  * has not ended after PROBE_END_MS.

@@ -9,6 +9,7 @@
 #include "runtime/launch/launch.h"
 #include "runtime/launch/mounts/freeze.h"
 #include "runtime/launch/mounts/masks.h"
+#include "runtime/launch/native/cgroup.h"
 #include "runtime/launch/view/mounted.h"
 
 #include <errno.h>
@@ -105,6 +106,7 @@ int reap_session(struct docker *d, const char *state, const struct session *s,
 
 int reap_native(const char *state, const struct session *s, struct err *err)
 {
+	cgroup_end(s->dir);
 	return reap_session(NULL, state, s, err);
 }
 

@@ -1,5 +1,6 @@
 #include "runtime/launch/watchdog.h"
 
+#include "compiler/base/sys/fdpass.h"
 #include "compiler/base/sys/proc.h"
 #include "runtime/launch/mounts/freeze.h"
 #include "runtime/launch/reap.h"
@@ -42,26 +43,9 @@ struct commands {
 /* One word, and the descriptor that comes with it, or -1. */
 static bool hear_word(int alive, struct word *out, int *out_fd)
 {
-	union {
-		struct cmsghdr align;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control;
-	struct iovec io = {out, sizeof(*out)};
-	struct msghdr m = {.msg_iov = &io,
-			   .msg_iovlen = 1,
-			   .msg_control = control.room,
-			   .msg_controllen = sizeof(control.room)};
-	const struct cmsghdr *c;
-	ssize_t got;
+	ssize_t got =
+		fdpass_take(alive, out, sizeof(*out), out_fd, MSG_WAITALL);
 
-	*out_fd = -1;
-	do
-		got = recvmsg(alive, &m, MSG_WAITALL);
-	while (got < 0 && errno == EINTR);
-	c = got > 0 ? CMSG_FIRSTHDR(&m) : NULL;
-	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
-	    c->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(out_fd, CMSG_DATA(c), sizeof(int));
 	return got == sizeof(*out);
 }
 
@@ -231,22 +215,8 @@ void watchdog_tell(const struct watchdog *w, pid_t command)
 int watchdog_leave(struct watchdog *w, struct session *s, struct err *err)
 {
 	struct word word = {.what = WORD_LEFT};
-	union {
-		struct cmsghdr align;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control = {0};
-	struct iovec io = {&word, sizeof(word)};
-	struct msghdr m = {.msg_iov = &io,
-			   .msg_iovlen = 1,
-			   .msg_control = control.room,
-			   .msg_controllen = sizeof(control.room)};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
 
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &s->lock_fd, sizeof(int));
-	if (sendmsg(w->alive_fd, &m, 0) != sizeof(word))
+	if (!fdpass_send(w->alive_fd, &word, sizeof(word), s->lock_fd, 0))
 		return err_set(err, -EPIPE, "the watchdog is gone");
 	session_release(s, false);
 	fd_close(&w->keep_fd);

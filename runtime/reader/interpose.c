@@ -8,18 +8,23 @@
  * nothing of HAProxy's that it touches. Between HAProxy's own parts it keeps a
  * refusal from being lost that is told before the whole request was read; and a
  * line about what was decided waits for room (sendmsg), where HAProxy drops it.
+ * Where the gate's network leads nowhere, a broker makes what leaves (connect).
  *
  * It says that it is there by MEMBRANE_READER in the environment, once each of
  * its functions is the one that a program gets; gate.cfg is refused without.
  */
 #include "compiler/plan/gate.h"
+#include "runtime/broker/broker.h"
 #include "runtime/reader/http1_refusal.h"
 #include "runtime/reader/stream.h"
 
+#include <arpa/inet.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <openssl/ssl.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -56,6 +61,7 @@ struct inner {
 static int (*real_accept)(int, struct sockaddr *, socklen_t *);
 static int (*real_accept4)(int, struct sockaddr *, socklen_t *, int);
 static int (*real_close)(int);
+static int (*real_connect)(int, const struct sockaddr *, socklen_t);
 static ssize_t (*real_recv)(int, void *, size_t, int);
 static ssize_t (*real_send)(int, const void *, size_t, int);
 static ssize_t (*real_sendmsg)(int, const struct msghdr *, int);
@@ -249,6 +255,50 @@ STANDS_IN ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 	return real_sendmsg(fd, m, flags & ~MSG_DONTWAIT);
 }
 
+/* --- what leaves --------------------------------------------------------- */
+
+static int broker = -1; /* a channel of runtime/broker's */
+static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
+
+/* To another machine: not a socket of the gate's, and not the one port of the
+ * machine's own that the gate itself forwards. */
+static bool leaves(const struct sockaddr *to)
+{
+	const struct sockaddr_in *v4 = (const void *)to;
+	struct in_addr machine;
+
+	return to->sa_family == AF_INET6 ||
+	       (to->sa_family == AF_INET &&
+		(inet_pton(AF_INET, LINK_MACHINE_V4, &machine) != 1 ||
+		 v4->sin_addr.s_addr != machine.s_addr));
+}
+
+/* The same descriptor, of a socket that is on its way there. */
+STANDS_IN int connect(int fd, const struct sockaddr *to, socklen_t n)
+{
+	int got, rc;
+
+	if (broker < 0 || !leaves(to))
+		return real_connect(fd, to, n);
+	pthread_mutex_lock(&asking);
+	got = broker_connect(broker, SOCK_STREAM, to, n);
+	pthread_mutex_unlock(&asking);
+	if (got < 0)
+		return -1;
+	rc = dup3(got, fd, O_CLOEXEC) < 0 ? errno : EINPROGRESS;
+	real_close(got);
+	errno = rc;
+	return -1;
+}
+
+static void find_broker(void)
+{
+	const char *text = getenv(GATE_ENV_BROKER);
+
+	if (text)
+		broker = atoi(text);
+}
+
 /* --- decrypted ----------------------------------------------------------- */
 
 static void inner_free(void *parent, void *ptr, CRYPTO_EX_DATA *data, int index,
@@ -373,6 +423,7 @@ static bool stand_in(const char *name, void *out_real)
 __attribute__((constructor)) static void find_originals(void)
 {
 	bool all = stand_in("close", &real_close) &
+		   stand_in("connect", &real_connect) &
 		   stand_in("recv", &real_recv) & stand_in("send", &real_send) &
 		   stand_in("accept", &real_accept) &
 		   stand_in("accept4", &real_accept4) &
@@ -382,6 +433,7 @@ __attribute__((constructor)) static void find_originals(void)
 		   stand_in("SSL_write", &real_ssl_write) &
 		   stand_in("SSL_get_error", &real_ssl_error);
 
+	find_broker();
 	inner_index = SSL_get_ex_new_index(0, NULL, NULL, NULL, inner_free);
 	if (all && inner_index >= 0)
 		setenv(GATE_ENV_READER, "1", 1);

@@ -100,7 +100,8 @@ static int set_attr(struct view *v, int fd, struct handle *h,
 	gid_t gid = set & FUSE_SET_ATTR_GID ? to->st_gid : (gid_t)-1;
 
 	if (set & FUSE_SET_ATTR_MODE &&
-	    fchmodat(v->proc, view_fd_text(fd, text), to->st_mode & 07777, 0))
+	    fchmodat(v->proc, view_fd_text(fd, text),
+		     view_mode(to->st_mode) & 07777, 0))
 		return errno;
 	if (set & (FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID) &&
 	    fchownat(fd, "", uid, gid, AT_EMPTY_PATH))

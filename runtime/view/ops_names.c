@@ -198,8 +198,8 @@ static void on_mknod(fuse_req_t req, fuse_ino_t parent, const char *name,
 	pthread_mutex_lock(&v->lock);
 	rc = may_make(v, dir, name, false);
 	if (rc == 0)
-		rc = made_entry(v, dir, name, mknodat(dir->fd, name, mode, 0),
-				&e);
+		rc = made_entry(v, dir, name,
+				mknodat(dir->fd, name, view_mode(mode), 0), &e);
 	pthread_mutex_unlock(&v->lock);
 	reply_entry(req, rc, &e);
 }
@@ -422,7 +422,7 @@ static int create_file(struct view *v, struct node *dir, const char *name,
 	struct statx x;
 	int fd = openat(dir->fd, name,
 			view_open_flags(flags) | O_CREAT | (flags & O_EXCL),
-			mode),
+			view_mode(mode)),
 	    rc;
 
 	if (fd < 0)
@@ -499,7 +499,7 @@ static int make_unnamed(struct view *v, struct node *dir, mode_t mode,
 		return rc;
 	*out_fd = openat(dir->fd, ".",
 			 view_open_flags(flags) | O_TMPFILE | (flags & O_EXCL),
-			 mode);
+			 view_mode(mode));
 	if (*out_fd < 0)
 		return errno;
 	rc = view_look(*out_fd, "", x);

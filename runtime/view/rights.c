@@ -56,8 +56,7 @@ int rights_of_owner(uid_t uid, gid_t gid, pid_t parent, struct err *err)
 {
 	empty_bounds();
 	if ((setgroups(0, NULL) < 0 && !keeps_groups()) ||
-	    setresgid(gid, gid, gid) < 0 ||
-	    setresuid(uid, uid, uid) < 0)
+	    setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0)
 		return err_errno(err, "becoming the workspace's owner");
 	if (keep_caps(0, err) < 0)
 		return err->code;
@@ -75,8 +74,8 @@ int rights_alone(struct err *err)
 	if (unshare(CLONE_NEWNS) < 0)
 		return err_errno(err, "unshare");
 	if (mount(NULL, "/proc", NULL, MS_PRIVATE, NULL) < 0 ||
-	    mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC,
-		  NULL) < 0)
+	    mount("proc", "/proc", "proc",
+		  MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY, NULL) < 0)
 		return err_errno(err, "mounting /proc");
 	return 0;
 }
@@ -109,8 +108,9 @@ bool rights_use(bool use)
 	return syscall(SYS_capset, &head, data) == 0;
 }
 
-bool rights_are_roots(gid_t gid)
+bool rights_are_of(uid_t uid, gid_t gid)
 {
 	/* They say what it is, and -1 changes nothing. */
-	return setfsuid((uid_t)-1) == 0 && (gid_t)setfsgid((gid_t)-1) == gid;
+	return (uid_t)setfsuid((uid_t)-1) == uid &&
+	       (gid_t)setfsgid((gid_t)-1) == gid;
 }

@@ -27,7 +27,7 @@ must_check int rights_to_unmount(bool looks, struct err *err);
 must_check int rights_to_look_on(bool looks, struct err *err);
 /* Without them for a moment, and with them again. */
 must_check bool rights_use(bool use);
-/* Are our files root's, and of that group? */
-bool rights_are_roots(gid_t gid);
+/* Are our files that user's, and of that group? */
+bool rights_are_of(uid_t uid, gid_t gid);
 
 #endif

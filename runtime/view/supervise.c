@@ -69,7 +69,8 @@ static void pass_lines(struct watch *w)
 /* False: the server says nothing any more. */
 static bool read_lines(struct watch *w)
 {
-	ssize_t n = read(w->s->lines, w->in + w->in_n, sizeof(w->in) - w->in_n);
+	size_t room = w->in_n < sizeof(w->in) ? sizeof(w->in) - w->in_n : 0;
+	ssize_t n = read(w->s->lines, w->in + w->in_n, room);
 
 	if (n < 0)
 		return errno == EINTR || errno == EAGAIN;

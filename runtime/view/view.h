@@ -131,6 +131,14 @@ int view_reopen(struct view *v, int fd, int flags);
 /* "123" for /proc/self/fd. */
 #define VIEW_FD_TEXT_MAX 16
 const char *view_fd_text(int fd, char buf[VIEW_FD_TEXT_MAX]);
+/*
+ * The bits that a file gets on the host: by none of the agent's does anybody
+ * who runs it become its owner, or one of its group. chmod(2) may ignore both.
+ */
+static inline mode_t view_mode(mode_t mode)
+{
+	return S_ISDIR(mode) ? mode : mode & ~(mode_t)(S_ISUID | S_ISGID);
+}
 /* How long the kernel may go by it: what has two names may change under the
  * other. Seconds. */
 double view_attr_timeout(const struct node *n, const struct statx *x);

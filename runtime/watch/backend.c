@@ -105,9 +105,8 @@ static bool takes_program(enum bpf_prog_type type, enum bpf_attach_type at,
 	return fd >= 0;
 }
 
-void backend_kernel_read(struct backend_kernel *out)
+void backend_kernel_read(const struct btf *btf, struct backend_kernel *out)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
 	uint32_t ids[SOUGHT] = {0};
 
 	seek_types(btf, ids);
@@ -125,7 +124,6 @@ void backend_kernel_read(struct backend_kernel *out)
 		.ring_done_cqes =
 			parameters_of(btf, ids[TP_RING_COMPLETE]) == 4,
 	};
-	btf__free(btf);
 }
 
 static bool sees_rings(const struct backend_kernel *k)

@@ -25,6 +25,8 @@
 
 #include "runtime/watch/select.h"
 
+struct btf;
+
 enum backend {
 	BACKEND_FEXIT,
 	BACKEND_LSM,
@@ -45,8 +47,9 @@ struct backend_kernel {
 const char *backend_name(enum backend b);
 must_check bool backend_find(const char *name, enum backend *out);
 
-/* Looks, and loads a program that does nothing, of each kind. */
-void backend_kernel_read(struct backend_kernel *out);
+/* Looks among the kernel's types (NULL: it tells of none), and loads a program
+ * that does nothing, of each kind. */
+void backend_kernel_read(const struct btf *types, struct backend_kernel *out);
 /* Is a program of watch.bpf.c, by name, for this back end and selection? */
 bool backend_uses(enum backend b, const struct backend_kernel *k,
 		  const struct select *s, const char *program);

@@ -241,6 +241,29 @@ static bool condition_holds(const struct conditions *all,
 	return false;
 }
 
+bool condition_is_later(const struct condition *c)
+{
+	switch (c->field) {
+	case FIELD_DATA:
+		return record_is_later(c->arg);
+	case FIELD_COMM:
+	case FIELD_UID:
+	case FIELD_PID:
+	case FIELD_TID:
+	case FIELD_PPID:
+	case FIELD_SYSCALL:
+		return false;
+	case FIELD_HOST_PID:
+	case FIELD_HOST_TID:
+	case FIELD_MNTNS:
+	case FIELD_PIDNS:
+	case FIELD_CGROUP:
+	case FIELD_RETVAL:
+		return true;
+	}
+	return true;
+}
+
 bool condition_all_hold(const struct conditions *all, const struct record *r,
 			struct str own)
 {

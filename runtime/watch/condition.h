@@ -43,6 +43,9 @@ struct conditions {
 
 /* False for a text that is none; borrowed from it otherwise. */
 must_check bool condition_parse(struct str s, struct condition *out);
+/* Is it about what is known only when the call was made, or outside of the
+ * session's namespaces? Of a record with WATCH_ASKED it cannot be said. */
+bool condition_is_later(const struct condition *c);
 /* own: where the workspace is besides /workspace (ownpath.h), or empty. */
 bool condition_all_hold(const struct conditions *all, const struct record *r,
 			struct str own);

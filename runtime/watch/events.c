@@ -27,6 +27,24 @@ const struct watch_event_info *events_info(enum watch_event e)
 	return &infos[e];
 }
 
+bool events_is_asked(enum watch_event e)
+{
+	enum { FULL = 0, DEFAULT = 1, SOMEWHERE = 2, ASKED = 4 };
+	static const unsigned sets[] = {
+#define EVENT(name, set) set,
+#define CALL(...)
+#define ARG(...)
+#define FIELD(...)
+#include "grammar/native-events.def"
+#undef EVENT
+#undef CALL
+#undef FIELD
+#undef ARG
+	};
+
+	return sets[e] & ASKED;
+}
+
 bool events_find(struct str name, enum watch_event *out)
 {
 	for (unsigned i = 0; i < WATCH_EVENTS; i++)

@@ -34,6 +34,8 @@ struct watch_event_info {
 };
 
 const struct watch_event_info *events_info(enum watch_event e);
+/* Can a user's session tell of it, asked by the kernel? ASKED in the table. */
+bool events_is_asked(enum watch_event e);
 /* False when there is none of this name. */
 bool events_find(struct str name, enum watch_event *out);
 

@@ -387,8 +387,20 @@ static void put_value(struct line_writer *w, const struct value *v)
 
 /* --- lines ---------------------------------------------------------------- */
 
+/* A number that nobody knows is null. */
+static void put_known(struct line_writer *w, struct str name, bool known,
+		      uint64_t u)
+{
+	put_valid(w, name);
+	if (known)
+		put_uint(w, u);
+	else
+		yajl_gen_null(w->json);
+}
+
+/* ret: NULL for a call that has not come back. */
 static void put_common(struct line_writer *w, struct str id, struct str event,
-		       unsigned n_args, int64_t ret, struct str syscall)
+		       unsigned n_args, const int64_t *ret, struct str syscall)
 {
 	put_member(w, STR("hostName"), str_of(w->host));
 	put_member(w, STR("containerId"), str_of(w->container));
@@ -401,7 +413,10 @@ static void put_common(struct line_writer *w, struct str id, struct str event,
 	put_member(w, STR("eventName"), event);
 	put_number(w, STR("argsNum"), n_args);
 	put_valid(w, STR("returnValue"));
-	put_int(w, ret);
+	if (ret)
+		put_int(w, *ret);
+	else
+		yajl_gen_null(w->json);
 	put_member(w, STR("syscall"), syscall);
 	put_valid(w, STR("stackAddresses"));
 	yajl_gen_null(w->json);
@@ -410,20 +425,21 @@ static void put_common(struct line_writer *w, struct str id, struct str event,
 static void put_process(struct line_writer *w, const struct watch_head *h)
 {
 	uint64_t epoch = (uint64_t)w->boot_epoch_ns;
+	bool known = !(h->flags & WATCH_ASKED);
 
 	put_number(w, STR("timestamp"), epoch + h->time_ns);
-	put_number(w, STR("threadStartTime"), epoch + h->start_ns);
-	put_number(w, STR("processorId"), h->cpu);
+	put_known(w, STR("threadStartTime"), known, epoch + h->start_ns);
+	put_known(w, STR("processorId"), known, h->cpu);
 	put_number(w, STR("processId"), h->pid);
-	put_number(w, STR("cgroupId"), h->cgroup);
+	put_known(w, STR("cgroupId"), known, h->cgroup);
 	put_number(w, STR("threadId"), h->tid);
 	put_number(w, STR("parentProcessId"), h->ppid);
 	put_number(w, STR("hostProcessId"), h->host_pid);
 	put_number(w, STR("hostThreadId"), h->host_tid);
 	put_number(w, STR("hostParentProcessId"), h->host_ppid);
 	put_number(w, STR("userId"), h->uid);
-	put_number(w, STR("mountNamespace"), h->mntns);
-	put_number(w, STR("pidNamespace"), h->pidns);
+	put_known(w, STR("mountNamespace"), known, h->mntns);
+	put_known(w, STR("pidNamespace"), known, h->pidns);
 	put_member(w, STR("processName"),
 		   (struct str){h->comm, strnlen(h->comm, WATCH_COMM)});
 }
@@ -455,12 +471,13 @@ static int end_line(struct line_writer *w, size_t begun, struct err *err)
 int line_record(struct line_writer *w, const struct record *r, struct err *err)
 {
 	const struct watch_event_info *info = events_info(r->event);
+	bool ended = !(r->head->flags & WATCH_ASKED);
 	size_t begun = w->n;
 
 	yajl_gen_map_open(w->json);
 	put_process(w, r->head);
 	put_common(w, str_of(info->id), str_of(info->name), info->n_args,
-		   r->ret, str_of(r->syscall));
+		   ended ? &r->ret : NULL, str_of(r->syscall));
 	put_valid(w, STR("contextFlags"));
 	yajl_gen_map_open(w->json);
 	put_bool(w, STR("containerStarted"), true);
@@ -479,6 +496,7 @@ int line_record(struct line_writer *w, const struct record *r, struct err *err)
 int line_facts(struct line_writer *w, const char *event,
 	       const struct line_fact *facts, size_t n, struct err *err)
 {
+	const int64_t ret = 0;
 	size_t begun = w->n;
 	struct timespec now;
 
@@ -486,7 +504,8 @@ int line_facts(struct line_writer *w, const char *event,
 	yajl_gen_map_open(w->json);
 	put_number(w, STR("timestamp"),
 		   (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
-	put_common(w, STR("0"), str_of(event), (unsigned)n, 0, STR(""));
+	put_common(w, STR("0"), str_of(event), (unsigned)n, &ret,
+		   STR(""));
 	put_valid(w, STR("args"));
 	yajl_gen_array_open(w->json);
 	for (size_t i = 0; i < n; i++) {

@@ -2,14 +2,17 @@
  * membrane-watch: records what the agent's processes do, from the kernel.
  *
  *   /plan/trace.json  what to record
+ *   --asked           no programs in the kernel, which asks instead: what
+ *                     runtime/watch/asked does
  *   --back-end NAME   how, whatever else the kernel can: for tests
  *   stdin             one JSON line: {"version":1,"host":NAME,"netns":INODE,
  *                     "pidns":INODE}, with netns 0 and "agent":NAME where
  *                     the agent is told by its host name; then one for each
- *                     answer of the gate's resolver; its end ends the trace
+ *                     answer of the gate's resolver, or refusal that somebody
+ *                     is told of (whose.h); its end ends the trace
  *   stdout            frames of gzip members with JSON lines: pack.h
  *   stderr            JSON lines about the tracer itself: loaded, ready,
- *                     found (the agent's processes), lost, end, error
+ *                     found (the agent's processes), lost, who, end, error
  */
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/sys/signals.h"
@@ -17,10 +20,12 @@
 #include "compiler/plan/gate.h"
 #include "compiler/plan/hello.h"
 #include "runtime/watch/answers.h"
+#include "runtime/watch/asked/asked.h"
 #include "runtime/watch/line.h"
 #include "runtime/watch/pack.h"
 #include "runtime/watch/question.h"
 #include "runtime/watch/sensor.h"
+#include "runtime/watch/whose.h"
 #include "version.h"
 
 #include <errno.h>
@@ -45,13 +50,15 @@ struct watcher {
 	struct pack pack;
 	struct record record;
 	struct answers *answers; /* NULL: not asked for */
+	struct whose *whose;
 	struct err err;		 /* of the callback */
 	uint64_t events, filtered, lost_told;
 	int64_t begun_ms, block_ms, told_ms;
 	char input[INPUT_MAX];
 	size_t input_n;
+	bool asked; /* by which of the sensors */
 	bool following, found;
-	char missing[256];
+	char missing[4096];
 };
 
 static int64_t now_ms(void)
@@ -95,7 +102,7 @@ static const char *missing_events(struct watcher *w)
 	w->missing[0] = '\0';
 	for (unsigned e = 0; e < WATCH_EVENTS; e++)
 		if (select_wants(w->select, (enum watch_event)e) &&
-		    !sensor_gives(w->sensor, (enum watch_event)e) &&
+		    !w->sensor->ops->gives(w->sensor, (enum watch_event)e) &&
 		    n < sizeof(w->missing))
 			n += (size_t)snprintf(
 				w->missing + n, sizeof(w->missing) - n, "%s%s",
@@ -107,8 +114,8 @@ static const char *missing_events(struct watcher *w)
 static void tell_loaded(struct watcher *w)
 {
 	const struct line_fact facts[] = {
-		{"back_end", sensor_back_end(w->sensor), 0},
-		{"io_uring", sensor_io_uring(w->sensor), 0},
+		{"back_end", w->sensor->ops->back_end(w->sensor), 0},
+		{"io_uring", w->sensor->ops->io_uring(w->sensor), 0},
 		{"missing", missing_events(w), 0},
 	};
 
@@ -166,15 +173,17 @@ static int on_message(void *ctx, const void *message, size_t bytes)
 	/* A write to a resolver is nothing but its question. */
 	if (w->answers)
 		answers_asked(w->answers, &w->record);
+	whose_saw(w->whose, &w->record, now_ms());
 	if (w->record.event != WATCH_EVENT_net_packet_dns_request)
 		rc = tell_record(w);
-	if ((asks || w->answers) && w->record.head->kind == WATCH_CALL)
+	if (w->record.head->kind == WATCH_CALL)
 		questions = question_count(message, bytes);
 	for (unsigned n = 0; rc == 0 && n < questions; n++) {
 		if (!question_make(&w->record, message, bytes, n))
 			continue;
 		if (w->answers)
 			answers_asked(w->answers, &w->record);
+		whose_saw(w->whose, &w->record, now_ms());
 		if (asks)
 			rc = tell_record(w);
 	}
@@ -200,7 +209,7 @@ struct losses {
 static struct losses losses_of(const struct watcher *w)
 {
 	struct losses l = {
-		.kernel = sensor_counts(w->sensor),
+		.kernel = w->sensor->ops->counts(w->sensor),
 		.answers = w->answers ? answers_lost(w->answers) : 0,
 	};
 
@@ -220,9 +229,24 @@ static void tell_lost(struct watcher *w)
 	tell_event(w, "lost", "events", NULL, n);
 }
 
+static void tell_whose(struct watcher *w, bool all)
+{
+	struct whose_answer x;
+
+	while (whose_next(w->whose, now_ms(), all, &x)) {
+		const struct line_fact facts[] = {
+			{"id", NULL, x.id},	{"sure", NULL, x.sure},
+			{"pid", NULL, x.pid},	{"comm", x.comm, 0},
+			{"command", x.command, 0},
+		};
+
+		tell_facts(w, HELLO_WHO, facts, ARRAY_LEN(facts));
+	}
+}
+
 static void tell_found(struct watcher *w)
 {
-	if (w->found || !w->following || !sensor_has_found(w->sensor))
+	if (w->found || !w->following || !w->sensor->ops->has_found(w->sensor))
 		return;
 	w->found = true;
 	tell_event(w, "found", "agent", NULL, 1);
@@ -230,9 +254,12 @@ static void tell_found(struct watcher *w)
 
 static int pump_sensor(struct watcher *w, struct err *err)
 {
-	int rc = sensor_read(w->sensor);
+	int rc;
 
+	tell_lost(w); /* before the seconds that a full ring takes */
+	rc = w->sensor->ops->read(w->sensor);
 	tell_found(w);
+	tell_whose(w, false);
 	if (rc == 0)
 		rc = tell_answers(w, false);
 	if (rc < 0) {
@@ -242,7 +269,6 @@ static int pump_sensor(struct watcher *w, struct err *err)
 				       strerror(-rc));
 		return w->err.code;
 	}
-	tell_lost(w);
 	if (line_text(&w->lines).n == 0)
 		return 0;
 	if (w->block_ms == 0)
@@ -286,7 +312,7 @@ static int follow_agent(struct watcher *w, yajl_val hello, struct err *err)
 		 YAJL_GET_STRING(name));
 	if (own)
 		select_own(w->select, YAJL_GET_STRING(own));
-	sensor_follow(w->sensor, netns, agent, pidns);
+	w->sensor->ops->follow(w->sensor, netns, agent, pidns);
 	w->following = true;
 	tell_event(w, "ready", "ms", NULL, (uint64_t)(now_ms() - w->begun_ms));
 	return 0;
@@ -297,8 +323,8 @@ static int on_hello(struct watcher *w, const char *line, struct err *err)
 	char why[64] = "";
 	yajl_val hello = yajl_tree_parse(line, why, sizeof(why));
 	struct line_fact facts[] = {
-		{"back_end", sensor_back_end(w->sensor), 0},
-		{"io_uring", sensor_io_uring(w->sensor), 0},
+		{"back_end", w->sensor->ops->back_end(w->sensor), 0},
+		{"io_uring", w->sensor->ops->io_uring(w->sensor), 0},
 		{"missing", missing_events(w), 0},
 		{"version", MEMBRANE_VERSION, 0},
 	};
@@ -318,6 +344,11 @@ static int on_answer(struct watcher *w, struct str line, struct err *err)
 {
 	int rc = pump_sensor(w, err);
 
+	if (rc == 0 && whose_asks(line)) {
+		rc = whose_take(w->whose, line, now_ms(), err);
+		tell_whose(w, false);
+		return rc;
+	}
 	if (rc < 0 || !w->answers)
 		return rc;
 	return answers_take(w->answers, line, now_ms(), err);
@@ -340,8 +371,10 @@ static int on_line(struct watcher *w, struct str line, struct err *err)
 /* 1: its end. */
 static int on_stdin(struct watcher *w, struct err *err)
 {
-	ssize_t n = read(STDIN_FILENO, w->input + w->input_n,
-			 sizeof(w->input) - w->input_n);
+	size_t room = w->input_n < sizeof(w->input)
+			      ? sizeof(w->input) - w->input_n
+			      : 0;
+	ssize_t n = read(STDIN_FILENO, w->input + w->input_n, room);
 	struct str rest, line;
 	int rc = 0;
 
@@ -366,7 +399,7 @@ static int poll_loop(struct watcher *w, int signals, struct err *err)
 	for (;;) {
 		struct pollfd fds[] = {
 			{STDIN_FILENO, POLLIN, 0},
-			{sensor_fd(w->sensor), POLLIN, 0},
+			{w->sensor->ops->fd(w->sensor), POLLIN, 0},
 			{signals, POLLIN, 0},
 		};
 		int rc = poll(fds, ARRAY_LEN(fds), w->following ? POLL_MS : -1);
@@ -395,7 +428,7 @@ static int end_trace(struct watcher *w, struct err *err)
 		{"lost_in_hooks", NULL, l.kernel.no_slot},
 		{"lost_unknown_calls", NULL, l.kernel.unknown},
 		{"lost_answers", NULL, l.answers},
-		{"back_end", sensor_back_end(w->sensor), 0},
+		{"back_end", w->sensor->ops->back_end(w->sensor), 0},
 	};
 	int rc = line_facts(&w->lines, "membrane_end", facts, ARRAY_LEN(facts),
 			    err);
@@ -414,6 +447,7 @@ static int finish_trace(struct watcher *w, struct err *err)
 {
 	int rc = pump_sensor(w, err);
 
+	tell_whose(w, true);
 	if (rc == 0 && tell_answers(w, true) < 0) {
 		*err = w->err;
 		return err->code;
@@ -447,12 +481,23 @@ static int open_answers(struct watcher *w, struct err *err)
 			  : err_set(err, -ENOMEM, "no memory for the trace");
 }
 
+static int open_sensor(struct watcher *w, const enum backend *forced,
+		       struct err *err)
+{
+	return w->asked ? asked_open(w->select, on_message, w, &w->sensor, err)
+			: sensor_open(w->select, forced, on_message, w,
+				      &w->sensor, err);
+}
+
 static int start_watcher(struct watcher *w, const char *plan,
 			 const enum backend *forced, struct err *err)
 {
 	int rc = line_init(&w->lines, "", err);
 
 	w->record.boot_epoch_ns = w->lines.boot_epoch_ns;
+	w->whose = whose_new();
+	if (rc == 0 && !w->whose)
+		rc = err_set(err, -ENOMEM, "no memory for the trace");
 	if (rc == 0)
 		rc = pack_init(&w->pack, err);
 	if (rc == 0)
@@ -460,8 +505,7 @@ static int start_watcher(struct watcher *w, const char *plan,
 	if (rc == 0)
 		rc = open_answers(w, err);
 	if (rc == 0)
-		rc = sensor_open(w->select, forced, on_message, w, &w->sensor,
-				 err);
+		rc = open_sensor(w, forced, err);
 	if (rc == 0)
 		tell_loaded(w);
 	return rc;
@@ -480,8 +524,10 @@ static int run_watcher(struct watcher *w, const char *plan,
 		rc = finish_trace(w, &err);
 	if (rc < 0)
 		rc = tell_failure(w, &err);
-	sensor_close(w->sensor);
+	if (w->sensor)
+		w->sensor->ops->close(w->sensor);
 	answers_free(w->answers);
+	whose_free(w->whose);
 	select_free(w->select);
 	pack_done(&w->pack);
 	line_done(&w->lines);
@@ -491,6 +537,7 @@ static int run_watcher(struct watcher *w, const char *plan,
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
+		{"asked", no_argument, NULL, 'a'},
 		{"plan", required_argument, NULL, 'p'},
 		{"back-end", required_argument, NULL, 'b'},
 		{"version", no_argument, NULL, 'v'},
@@ -507,12 +554,14 @@ int main(int argc, char **argv)
 			puts("membrane-watch " MEMBRANE_VERSION);
 			return 0;
 		}
-		if (c == 'b' && backend_find(optarg, &backend)) {
+		if (c == 'a') {
+			w.asked = true;
+		} else if (c == 'b' && backend_find(optarg, &backend)) {
 			forced = &backend;
 		} else if (c == 'p') {
 			plan = optarg;
 		} else {
-			fputs("usage: membrane-watch [--plan DIR] [--back-end fexit|lsm|sys_exit]\n",
+			fputs("usage: membrane-watch [--plan DIR] [--asked] [--back-end fexit|lsm|sys_exit]\n",
 			      stderr);
 			return 2;
 		}

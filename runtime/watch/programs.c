@@ -1,13 +1,19 @@
 #include "runtime/watch/programs.h"
 
+#include "compiler/base/sys/fileio.h"
+#include "runtime/watch/types.h"
+
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define KERNEL_TYPES "/sys/kernel/btf/vmlinux"
 
 #define HALVES	  2
 #define LINKS_MAX 32
@@ -66,7 +72,7 @@ static int explain_failure(int rc, const char *log, struct err *err)
 {
 	struct stat st;
 
-	if (stat("/sys/kernel/btf/vmlinux", &st) < 0)
+	if (stat(KERNEL_TYPES, &st) < 0)
 		return err_set(
 			err, -ENOENT,
 			"the kernel has no type information: CONFIG_DEBUG_INFO_BTF is needed");
@@ -264,10 +270,14 @@ static int attach_all(struct programs *p, struct err *err)
 	return 0;
 }
 
-static int open_half(struct half *h, struct err *err)
+/* types: a file of the kernel's, which is read when it is loaded. Its types
+ * named, nobody looks for them among those of modules, which takes
+ * CAP_SYS_ADMIN. */
+static int open_half(struct half *h, const char *types, struct err *err)
 {
 	const struct bpf_object_open_opts opts = {.sz = sizeof(opts),
-						  .object_name = "watch"};
+						  .object_name = "watch",
+						  .btf_custom_path = types};
 
 	logging = h;
 	h->object = bpf_object__open_mem(
@@ -276,25 +286,49 @@ static int open_half(struct half *h, struct err *err)
 	return h->object ? 0 : explain_failure(-errno, h->log, err);
 }
 
+static int open_halves(struct programs *p, const struct programs_job *job,
+		       int types, struct err *err)
+{
+	char path[64];
+	int rc = 0;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", types);
+	for (unsigned i = 0; i < HALVES && rc == 0; i++)
+		rc = open_half(&p->halves[i], path, err);
+	if (rc == 0 && !job->types)
+		rc = explain_failure(-ENOENT, "", err);
+	return rc < 0 ? rc
+		      : types_write(job->types,
+				    bpf_object__btf(p->halves[0].object), types,
+				    job->config->types, err);
+}
+
+static int load_all(struct programs *p, const struct programs_job *job,
+		    struct err *err)
+{
+	auto_fd int types = memfd_create("types", MFD_CLOEXEC);
+	int rc = types < 0 ? err_errno(err, "the kernel's types")
+			   : open_halves(p, job, types, err);
+
+	if (rc == 0)
+		rc = make_maps(p, job, err);
+	if (rc < 0)
+		return rc;
+	deal_programs(p, job);
+	rc = load_halves(p, err);
+	return rc < 0 ? rc : attach_all(p, err);
+}
+
 int programs_load(const struct programs_job *job, struct programs **out,
 		  struct err *err)
 {
 	struct programs *p = calloc(1, sizeof(*p));
-	int rc = 0;
+	int rc;
 
 	if (!p)
 		return err_set(err, -ENOMEM, "no memory");
 	libbpf_set_print(on_log);
-	for (unsigned i = 0; i < HALVES && rc == 0; i++)
-		rc = open_half(&p->halves[i], err);
-	if (rc == 0)
-		rc = make_maps(p, job, err);
-	if (rc == 0) {
-		deal_programs(p, job);
-		rc = load_halves(p, err);
-	}
-	if (rc == 0)
-		rc = attach_all(p, err);
+	rc = load_all(p, job, err);
 	if (rc < 0) {
 		programs_free(p);
 		return rc;

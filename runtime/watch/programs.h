@@ -3,8 +3,7 @@
  *
  * They are loaded in two halves at the same time, each an object of libbpf:
  * one takes as long as all else that is done before an agent may start, since
- * libbpf goes through all of the kernel's types for each that a program names,
- * and the kernel through all ways that a program can take. The maps are made
+ * the kernel goes through all ways that a program can take. The maps are made
  * before, and shared.
  */
 #ifndef RUNTIME_WATCH_PROGRAMS_H
@@ -16,9 +15,11 @@ struct programs;
 
 struct programs_job {
 	enum backend backend;
+	const struct btf *types; /* the kernel's; NULL: it tells of none */
 	const struct backend_kernel *kernel;
 	const struct select *select;
-	const struct watch_config *config; /* what they read, and never write */
+	/* What they read, and never write; but for types, which is theirs. */
+	struct watch_config *config;
 };
 
 /*

@@ -129,6 +129,7 @@ static void make_connect(struct record *r, const struct parts *p)
 	r->v[2] = value_addr(p->addr);
 	if (leads_elsewhere(r, p, &r->v[2]))
 		r->v[2] = value_sock(&p->sock, true);
+	r->sport = p->sock.local_port;
 	if (p->sock.type == SOCK_STREAM && is_resolver(&r->v[2]))
 		r->asked = (struct asked){ASKED_TCP, p->sock.local_port, 0};
 }
@@ -266,7 +267,73 @@ static void make_refusal(struct record *r)
 	r->v[0] = value_int((int32_t)r->head->args[0]);
 }
 
+/* --- what is only asked for ----------------------------------------------- */
+
+bool record_is_later(struct str arg)
+{
+	static const char *const names[] = {
+		"dev",	      "inode",	    "ctime",	  "inode_mode",
+		"interp",     "stdin_type", "stdin_path", "prev_comm"};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (str_is(arg, names[i]))
+			return true;
+	return str_starts(arg, STR("interpreter_"));
+}
+
+/* Nothing stands for what nobody knows, or could not be read. */
+static void forget_unknown(struct record *r, const struct parts *p)
+{
+	const struct watch_event_info *info = events_info(r->event);
+
+	for (unsigned i = 0; i < info->n_args; i++) {
+		struct value *v = &r->v[i];
+		bool text = v->kind == VALUE_TEXT || v->kind == VALUE_LIST;
+
+		if (record_is_later(str_of(info->args[i].name)) ||
+		    (text && !v->s.p) ||
+		    (!p->sock.family && strcmp(info->args[i].name, "type") == 0))
+			v->kind = VALUE_NONE;
+	}
+}
+
 /* --- messages ------------------------------------------------------------- */
+
+static bool make_of_kind(struct record *r, const struct parts *p)
+{
+	switch ((enum watch_kind)r->head->kind) {
+	case WATCH_EXEC:
+		r->event = WATCH_EVENT_sched_process_exec;
+		make_exec(r, p);
+		return true;
+	case WATCH_FORK:
+		r->event = WATCH_EVENT_sched_process_fork;
+		make_fork(r, p);
+		return true;
+	case WATCH_EXIT:
+		r->event = WATCH_EVENT_sched_process_exit;
+		make_exit(r);
+		return true;
+	case WATCH_CALL:
+		return make_of_call(r, p);
+	case WATCH_RING:
+		if (!make_of_call(r, p))
+			return false;
+		r->syscall = "io_uring_enter";
+		return true;
+	case WATCH_FAST:
+		make_fast(r, p);
+		return true;
+	case WATCH_RING_FAST:
+		make_fast(r, p);
+		r->syscall = "io_uring_enter";
+		return true;
+	case WATCH_REFUSAL:
+		make_refusal(r);
+		return true;
+	}
+	return false;
+}
 
 bool record_make(struct record *r, const void *message, size_t bytes)
 {
@@ -285,38 +352,14 @@ bool record_make(struct record *r, const void *message, size_t bytes)
 	r->used = 0;
 	r->group = parts_text(p.group);
 	r->asked.by = ASKED_NOT;
-	switch ((enum watch_kind)h->kind) {
-	case WATCH_EXEC:
-		r->event = WATCH_EVENT_sched_process_exec;
-		make_exec(r, &p);
-		return true;
-	case WATCH_FORK:
-		r->event = WATCH_EVENT_sched_process_fork;
-		make_fork(r, &p);
-		return true;
-	case WATCH_EXIT:
-		r->event = WATCH_EVENT_sched_process_exit;
-		make_exit(r);
-		return true;
-	case WATCH_CALL:
-		return make_of_call(r, &p);
-	case WATCH_RING:
-		if (!make_of_call(r, &p))
-			return false;
-		r->syscall = "io_uring_enter";
-		return true;
-	case WATCH_FAST:
-		make_fast(r, &p);
-		return true;
-	case WATCH_RING_FAST:
-		make_fast(r, &p);
-		r->syscall = "io_uring_enter";
-		return true;
-	case WATCH_REFUSAL:
-		make_refusal(r);
-		return true;
+	r->sport = 0;
+	if (!make_of_kind(r, &p))
+		return false;
+	if (h->flags & WATCH_ASKED) {
+		r->syscall = events_call_name(h->nr);
+		forget_unknown(r, &p);
 	}
-	return false;
+	return true;
 }
 
 /* --- what is in it -------------------------------------------------------- */

@@ -30,6 +30,7 @@ struct record {
 	int64_t ret;
 	struct str group; /* name of the container's control group, once */
 	struct asked asked;
+	uint16_t sport; /* of one that connects: its own port; 0: unknown */
 	struct value v[RECORD_VALUES_MAX]; /* as events_info() names them */
 	size_t used;
 	char text[RECORD_TEXT_MAX];
@@ -41,6 +42,9 @@ struct record {
  */
 must_check bool record_make(struct record *r, const void *message,
 			    size_t bytes);
+/* An argument that only the file, the program or the call's end tells: NONE in
+ * a record with WATCH_ASKED. */
+bool record_is_later(struct str arg);
 /* Room for n bytes of text in the record; NULL when there is none left. */
 char *record_room(struct record *r, size_t n);
 /* Put a text and its NUL at the end of a list that was begun last. */

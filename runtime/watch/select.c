@@ -1,7 +1,6 @@
 #include "runtime/watch/select.h"
 
 #include "compiler/plan/trace_json.h"
-#include "runtime/watch/condition.h"
 #include "runtime/watch/ownpath.h"
 
 #include <errno.h>
@@ -23,7 +22,7 @@ struct select {
 	const char **exclude, **leaves;
 	char own[PATH_MAX]; /* empty: not said */
 	size_t n_exclude, n_leaves;
-	bool reads;
+	bool reads, required;
 	uint32_t ring;
 };
 
@@ -161,6 +160,8 @@ static int take_plan(struct select *s, struct err *err)
 	if (!events || !exclude || !leaves || !reads)
 		return fail_plan(err, "a member is missing");
 	s->reads = YAJL_IS_TRUE(reads);
+	s->required = YAJL_IS_TRUE(
+		member_of(s->tree, TRACE_JSON_REQUIRED, yajl_t_any));
 	s->ring = RING_DEFAULT;
 	if (ring) {
 		long long n = YAJL_GET_INTEGER(ring);
@@ -219,6 +220,17 @@ bool select_wants(const struct select *s, enum watch_event e)
 bool select_optional(const struct select *s, enum watch_event e)
 {
 	return s->events[e].optional;
+}
+
+bool select_required(const struct select *s)
+{
+	return s->required;
+}
+
+const struct conditions *select_conditions(const struct select *s,
+					   enum watch_event e)
+{
+	return &s->events[e].conditions;
 }
 
 bool select_reads(const struct select *s)

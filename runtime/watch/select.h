@@ -8,7 +8,7 @@
 #define RUNTIME_WATCH_SELECT_H
 
 #include "compiler/base/err.h"
-#include "runtime/watch/record.h"
+#include "runtime/watch/condition.h"
 
 #define SELECT_FILE_MAX	  (1u << 20)
 #define SELECT_LEAVES_MAX 256u
@@ -26,6 +26,11 @@ void select_free(struct select *s);
 bool select_wants(const struct select *s, enum watch_event e);
 /* Nobody named it: it came with a set, and may be missing. */
 bool select_optional(const struct select *s, enum watch_event e);
+/* Without all of it there is no session. */
+bool select_required(const struct select *s);
+/* Under which conditions; borrowed. */
+const struct conditions *select_conditions(const struct select *s,
+					   enum watch_event e);
 /* The workspace is at path, too, and counts as /workspace there. */
 void select_own(struct select *s, const char *path);
 /* Is this event one to be told of, its conditions and paths considered? */

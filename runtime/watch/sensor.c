@@ -3,6 +3,7 @@
 #include "runtime/watch/programs.h"
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -13,9 +14,10 @@
 #include <unistd.h>
 
 #define PROVE_CALL SYS_sched_rr_get_interval /* nobody calls it by chance */
-#define CPUS_MAX   4096
+#define CPUS_MAX 8192 /* that a kernel can be built for: NR_CPUS */
 
-struct sensor {
+struct loaded {
+	struct sensor sensor;
 	enum backend backend;
 	struct backend_kernel kernel;
 	struct programs *programs;
@@ -26,9 +28,14 @@ struct sensor {
 	bool proving, proved;
 };
 
+static struct loaded *own(const struct sensor *s)
+{
+	return (struct loaded *)(uintptr_t)s;
+}
+
 static int on_sample(void *ctx, void *data, size_t bytes)
 {
-	struct sensor *s = ctx;
+	struct loaded *s = ctx;
 	const struct watch_head *h = data;
 
 	if (s->proving || h->nr == PROVE_CALL) {
@@ -40,7 +47,7 @@ static int on_sample(void *ctx, void *data, size_t bytes)
 	return s->on_message(s->ctx, data, bytes);
 }
 
-static int reach_programs(struct sensor *s, struct err *err)
+static int reach_programs(struct loaded *s, struct err *err)
 {
 	s->scope = mmap(NULL, sizeof(*s->scope), PROT_READ | PROT_WRITE,
 			MAP_SHARED, programs_map(s->programs, ".bss"), 0);
@@ -53,12 +60,13 @@ static int reach_programs(struct sensor *s, struct err *err)
 	return 0;
 }
 
-static int load_programs(struct sensor *s, const struct select *sel,
-			 struct err *err)
+static int load_programs(struct loaded *s, const struct btf *types,
+			 const struct select *sel, struct err *err)
 {
 	struct watch_config config;
 	const struct programs_job job = {
 		.backend = s->backend,
+		.types = types,
 		.kernel = &s->kernel,
 		.select = sel,
 		.config = &config,
@@ -81,11 +89,21 @@ static int own_pidns(uint32_t *out, struct err *err)
 	return 0;
 }
 
+/* The processes of a namespace that is known, at its level. */
+static void follow_pidns(struct loaded *s, uint32_t pidns, uint32_t level)
+{
+	/* Never a level that goes with another namespace. */
+	s->scope->level = 0;
+	s->scope->began_ns = 0;
+	s->scope->pidns = pidns;
+	s->scope->level = level;
+}
+
 /*
  * Has an event of our own come back, and was a hook called for it? Needs a pid
  * namespace that is not the first one.
  */
-static int prove_event(struct sensor *s, struct err *err)
+static int prove_event(struct loaded *s, struct err *err)
 {
 	bool hooked = s->backend == BACKEND_SYS_EXIT;
 	struct timespec ignored;
@@ -97,12 +115,12 @@ static int prove_event(struct sensor *s, struct err *err)
 	s->proving = true;
 	/* The level is not ours to see: any that fits shows the event. */
 	for (uint32_t level = 1; level <= 32 && !s->proved; level++) {
-		sensor_follow_pidns(s, pidns, level);
+		follow_pidns(s, pidns, level);
 		syscall(PROVE_CALL, 0, &ignored);
 		rc = ring_buffer__consume(s->ring);
 	}
 	hooked = hooked || s->scope->hooked;
-	sensor_follow_pidns(s, 0, 0);
+	follow_pidns(s, 0, 0);
 	if (ring_buffer__consume(s->ring) < 0 || !s->proved)
 		return err_set(
 			err, -EIO,
@@ -113,77 +131,20 @@ static int prove_event(struct sensor *s, struct err *err)
 				"the hooks are attached, and are not called");
 }
 
-/* What cannot be told is said now, or refused. */
-static int check_events(const struct sensor *s, const struct select *sel,
-			struct err *err)
+static void close_loaded(struct sensor *sensor)
 {
-	for (unsigned e = 0; e < WATCH_EVENTS; e++)
-		if (select_wants(sel, (enum watch_event)e) &&
-		    !select_optional(sel, (enum watch_event)e) &&
-		    !backend_gives(s->backend, &s->kernel, (enum watch_event)e))
-			return err_set(
-				err, -ENOTSUP,
-				"this kernel cannot give '%s': it needs the back end fexit, or Linux 6.13",
-				events_info((enum watch_event)e)->name);
-	return 0;
-}
+	struct loaded *s = own(sensor);
 
-static int try_backend(enum backend b, const struct backend_kernel *k,
-		       const struct select *sel, struct sensor **out,
-		       struct err *err)
-{
-	struct sensor *s = calloc(1, sizeof(*s));
-	int rc;
-
-	if (!s)
-		return err_set(err, -ENOMEM, "no memory");
-	s->backend = b;
-	s->kernel = *k;
-	rc = load_programs(s, sel, err);
-	if (rc == 0)
-		rc = prove_event(s, err);
-	if (rc == 0)
-		rc = check_events(s, sel, err);
-	if (rc < 0) {
-		sensor_close(s);
-		return rc;
-	}
-	*out = s;
-	return 0;
-}
-
-int sensor_open(const struct select *sel, const enum backend *forced,
-		sensor_message *on_message, void *ctx, struct sensor **out,
-		struct err *err)
-{
-	struct backend_kernel kernel;
-	int rc = -EINVAL;
-
-	backend_kernel_read(&kernel);
-	for (unsigned b = 0; b < BACKENDS && rc < 0; b++)
-		if (forced ? *forced == (enum backend)b : kernel.takes[b])
-			rc = try_backend((enum backend)b, &kernel, sel, out,
-					 err);
-	if (rc < 0)
-		return rc;
-	(*out)->on_message = on_message;
-	(*out)->ctx = ctx;
-	return 0;
-}
-
-void sensor_close(struct sensor *s)
-{
-	if (!s)
-		return;
 	if (s->ring)
 		ring_buffer__free(s->ring);
 	programs_free(s->programs);
 	free(s);
 }
 
-void sensor_follow(struct sensor *s, uint32_t netns, const char *host,
-		   uint32_t not_pidns)
+static void follow_agent(struct sensor *sensor, uint32_t netns,
+			 const char *host, uint32_t not_pidns)
 {
+	struct loaded *s = own(sensor);
 	char name[WATCH_HOST] = "";
 
 	s->scope->not_pidns = not_pidns;
@@ -201,44 +162,36 @@ void sensor_follow(struct sensor *s, uint32_t netns, const char *host,
 	}
 }
 
-bool sensor_has_found(const struct sensor *s)
+static bool has_found(const struct sensor *s)
 {
-	return s->scope->level != 0;
+	return own(s)->scope->level != 0;
 }
 
-void sensor_follow_pidns(struct sensor *s, uint32_t pidns, uint32_t level)
+static int fd_of(const struct sensor *s)
 {
-	/* Never a level that goes with another namespace. */
-	s->scope->level = 0;
-	s->scope->began_ns = 0;
-	s->scope->pidns = pidns;
-	s->scope->level = level;
+	return ring_buffer__epoll_fd(own(s)->ring);
 }
 
-int sensor_fd(const struct sensor *s)
+static int read_ring(struct sensor *s)
 {
-	return ring_buffer__epoll_fd(s->ring);
-}
-
-int sensor_read(struct sensor *s)
-{
-	int rc = ring_buffer__consume(s->ring);
+	int rc = ring_buffer__consume(own(s)->ring);
 
 	return rc < 0 ? rc : 0;
 }
 
-struct watch_counts sensor_counts(const struct sensor *s)
+static struct watch_counts counts_of(const struct sensor *sensor)
 {
+	const struct loaded *s = own(sensor);
 	static struct watch_counts each[CPUS_MAX];
 	struct watch_counts all = {0};
 	uint32_t zero = 0;
-	int cpus = libbpf_num_possible_cpus();
 
-	if (cpus < 1 || cpus > CPUS_MAX ||
-	    bpf_map_lookup_elem(programs_map(s->programs, "counts"), &zero,
+	/* How many there are /sys says, which a native tracer does not have: the
+	 * kernel writes what there is, and the rest stays zero. */
+	if (bpf_map_lookup_elem(programs_map(s->programs, "counts"), &zero,
 				each) < 0)
 		return all;
-	for (int i = 0; i < cpus; i++) {
+	for (int i = 0; i < CPUS_MAX; i++) {
 		all.sent += each[i].sent;
 		all.no_room += each[i].no_room;
 		all.crowded += each[i].crowded;
@@ -251,17 +204,92 @@ struct watch_counts sensor_counts(const struct sensor *s)
 	return all;
 }
 
-const char *sensor_back_end(const struct sensor *s)
+static const char *back_end_of(const struct sensor *s)
 {
-	return backend_name(s->backend);
+	return backend_name(own(s)->backend);
 }
 
-const char *sensor_io_uring(const struct sensor *s)
+static const char *io_uring_of(const struct sensor *s)
 {
-	return backend_io_uring(s->backend, &s->kernel);
+	return backend_io_uring(own(s)->backend, &own(s)->kernel);
 }
 
-bool sensor_gives(const struct sensor *s, enum watch_event e)
+static bool gives_event(const struct sensor *s, enum watch_event e)
 {
-	return backend_gives(s->backend, &s->kernel, e);
+	return backend_gives(own(s)->backend, &own(s)->kernel, e);
+}
+
+/* What cannot be told is said now, or refused. */
+static int check_events(const struct loaded *s, const struct select *sel,
+			struct err *err)
+{
+	for (unsigned e = 0; e < WATCH_EVENTS; e++)
+		if (select_wants(sel, (enum watch_event)e) &&
+		    !select_optional(sel, (enum watch_event)e) &&
+		    !backend_gives(s->backend, &s->kernel, (enum watch_event)e))
+			return err_set(
+				err, -ENOTSUP,
+				"this kernel cannot give '%s': it needs the back end fexit, or Linux 6.13",
+				events_info((enum watch_event)e)->name);
+	return 0;
+}
+
+static const struct sensor_ops loaded_ops = {
+	.close = close_loaded,
+	.follow = follow_agent,
+	.has_found = has_found,
+	.fd = fd_of,
+	.read = read_ring,
+	.counts = counts_of,
+	.back_end = back_end_of,
+	.io_uring = io_uring_of,
+	.gives = gives_event,
+};
+
+static int try_backend(enum backend b, const struct backend_kernel *k,
+		       const struct btf *types, const struct select *sel,
+		       struct loaded **out, struct err *err)
+{
+	struct loaded *s = calloc(1, sizeof(*s));
+	int rc;
+
+	if (!s)
+		return err_set(err, -ENOMEM, "no memory");
+	s->sensor.ops = &loaded_ops;
+	s->backend = b;
+	s->kernel = *k;
+	rc = load_programs(s, types, sel, err);
+	if (rc == 0)
+		rc = prove_event(s, err);
+	if (rc == 0)
+		rc = check_events(s, sel, err);
+	if (rc < 0) {
+		close_loaded(&s->sensor);
+		return rc;
+	}
+	*out = s;
+	return 0;
+}
+
+int sensor_open(const struct select *sel, const enum backend *forced,
+		sensor_message *on_message, void *ctx, struct sensor **out,
+		struct err *err)
+{
+	struct loaded *s = NULL;
+	struct btf *types = btf__load_vmlinux_btf();
+	struct backend_kernel kernel;
+	int rc = -EINVAL;
+
+	backend_kernel_read(types, &kernel);
+	for (unsigned b = 0; b < BACKENDS && rc < 0; b++)
+		if (forced ? *forced == (enum backend)b : kernel.takes[b])
+			rc = try_backend((enum backend)b, &kernel, types, sel,
+					 &s, err);
+	btf__free(types);
+	if (rc < 0)
+		return rc;
+	s->on_message = on_message;
+	s->ctx = ctx;
+	*out = &s->sensor;
+	return 0;
 }

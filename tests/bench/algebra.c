@@ -10,16 +10,8 @@
 #include "compiler/algebra/compare/parts.h"
 
 #include "tests/policy.h"
+#include "tests/bench/clock.h"
 
-#include <time.h>
-
-static double now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 /* One grant; a word that differs makes that of the other side. */
 static int name_line(char *out, int i, int side)

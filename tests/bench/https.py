@@ -17,8 +17,10 @@ import live
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 LOAD = ROOT / "build" / "tests" / "bench" / "load"
+FORWARD = LOAD.with_name("forward")
 WORLD = ROOT / "tests" / "live" / "world.sh"
 PORT, MITM_PORT, LISTEN, CLEAR = "5443", "5444", "8081", "5480"
+BARE_PORT = "5445"
 NAME, ADDR = "bench.test", "11.0.30.1"
 SPLICED = "allow: ['%s:%s']\n" % (NAME, PORT)
 DECRYPTED = ("allow:\n  - {dest: '%s:%s', http: [{methods: [GET], paths: "
@@ -166,15 +168,17 @@ def clear_server():
         p.wait()
 
 
-def aims(line, plain, rounds=9, seconds=2):
+def aims(line, plain, engine="docker", rounds=9, seconds=2):
     """What HAProxy costs, in pairs: a machine that does other things, too,
     moves single figures more than ratios."""
+    runs = "engine: %s\n" % engine
     tool = LOAD.read_bytes()
     with contextlib.ExitStack() as stack:
         stack.enter_context(server(PORT))
         stack.enter_context(clear_server())
         spliced, decrypted, clear = (stack.enter_context(live.Place(
-            p, files={"load": tool})) for p in (SPLICED, DECRYPTED, IN_CLEAR))
+            runs + p, files={"load": tool})) for p in (
+                SPLICED, DECRYPTED, IN_CLEAR))
         for place in (spliced, decrypted, clear):
             os.chmod(place.work / "load", 0o755)
         for what, places, unit, port, args in (
@@ -184,7 +188,8 @@ def aims(line, plain, rounds=9, seconds=2):
                 ("8, new each time", ((spliced, ""),
                                       (decrypted, "at least 0.63")),
                  "/s", PORT, ("open", 8, seconds)),
-                ("64 MB", ((spliced, ""), (decrypted, "")), "MB/s", PORT,
+                ("64 MB", ((spliced, "at least 0.95"), (decrypted, "")),
+                 "MB/s", PORT,
                  ("fetch", 64)),
                 ("64 MB in the clear", ((clear, "at least 0.8"),), "MB/s",
                  CLEAR, ("clear", 64))):
@@ -200,6 +205,24 @@ def aims(line, plain, rounds=9, seconds=2):
                     spliced: "spliced", decrypted: "decrypted"}.get(
                         place, "by name")), unit, column, base,
                     aim and "aim: " + aim)
+
+
+def bare(line, rounds=5, seconds=2):
+    """What a proxy takes that only passes bytes on, in pairs: no proxy in a
+    process of its own does better, and none that looks at names."""
+    def rate(port):
+        return numbers(live.the.as_user(str(LOAD), "get", ADDR, port, NAME, "8",
+                                        str(seconds)))[0]
+    with server(PORT), subprocess.Popen(
+            [WORLD, "inet", FORWARD, BARE_PORT, ADDR, PORT],
+            stdout=subprocess.PIPE) as p:
+        try:
+            p.stdout.readline()
+            seen = [(rate(BARE_PORT), rate(PORT)) for _ in range(rounds + 1)]
+            report(line, "8 connections, a bare forwarder", "/s",
+                   *zip(*seen[1:]), "what a proxy can reach at all")
+        finally:
+            p.kill()
 
 
 def records(line, seconds=10):
@@ -315,5 +338,5 @@ def memory(line):
         (_, base), (seconds, full) = took
         line("gate's memory, " + what, "%.0f MB" % sum(full.values()),
              "1 name %.0f MB" % sum(base.values()),
-             "", "haproxy %.0f MB, up after %.2f s" % (
+             "%.1f" % (sum(full.values()) / sum(base.values())), "haproxy %.0f MB, up after %.2f s" % (
                  full.get("haproxy", 0), seconds))

@@ -18,6 +18,8 @@
  * Threads that block, one per connection: simple, and quick enough for the
  * few dozen that are used here.
  */
+#include "tests/bench/clock.h"
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -29,7 +31,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #define THREADS	 256
@@ -42,14 +43,6 @@ static void die(const char *what)
 {
 	perror(what);
 	exit(1);
-}
-
-static uint64_t now_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
 static void no_delay(int fd)
@@ -193,7 +186,7 @@ static _Noreturn void serve(const char *port, const char *certificate,
 struct job {
 	const char *name;
 	struct sockaddr_in to;
-	uint64_t until;
+	double until;
 	int fresh;	/* a new connection for each request */
 	uint32_t *took; /* microseconds of each request */
 	size_t count;
@@ -258,7 +251,7 @@ static void *run(void *arg)
 	snprintf(request, sizeof(request),
 		 "GET /v1/x HTTP/1.1\r\nHost: %s\r\n\r\n", j->name);
 	while (now_us() < j->until) {
-		uint64_t begun = now_us();
+		double begun = now_us();
 
 		if (j->fresh)
 			l = dial(j);
@@ -285,7 +278,7 @@ static int get(struct job *base, int connections, double seconds)
 	size_t total = 0;
 	uint32_t *all;
 
-	base->until = now_us() + (uint64_t)(seconds * 1e6);
+	base->until = now_us() + seconds * 1e6;
 	for (int i = 0; i < connections; i++) {
 		jobs[i] = *base;
 		jobs[i].took = calloc(SAMPLES, sizeof(*jobs[i].took));
@@ -311,7 +304,7 @@ static int fetch(struct job *j, const char *megabytes)
 {
 	char request[512], buf[BUF_SIZE];
 	struct link l = dial(j);
-	uint64_t begun;
+	double begun;
 	size_t size;
 
 	snprintf(request, sizeof(request),
@@ -319,7 +312,7 @@ static int fetch(struct job *j, const char *megabytes)
 		 j->name);
 	begun = now_us();
 	size = ask(&l, request, buf);
-	printf("%.1f\n", (double)size / (double)(now_us() - begun));
+	printf("%.1f\n", (double)size / (now_us() - begun));
 	return 0;
 }
 

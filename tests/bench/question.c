@@ -8,6 +8,8 @@
  *		the same question, one after the other; prints the median in
  *		microseconds
  */
+#include "tests/bench/clock.h"
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdint.h>
@@ -16,7 +18,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
 #define HEADER	12 /* bytes */
@@ -27,14 +28,6 @@ static void die(const char *what)
 {
 	perror(what);
 	exit(1);
-}
-
-static double now_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
 static _Noreturn void serve(const char *addr, const char *port)

@@ -9,6 +9,7 @@
 
 #include "compiler/base/buf.h"
 #include "compiler/base/sys/fileio.h"
+#include "tests/bench/clock.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -16,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define ROUNDS 5
@@ -30,14 +30,6 @@ static const char rules[] =
 	"ignore .ssh/\nreadonly .membrane.yaml\nreadonly .git/hooks/\n"
 	"readonly .git/config\nreadonly .git/modules/*/hooks/\n"
 	"readonly .vscode/\n";
-
-static double now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
 
 /* What `find` does at least: every directory opened, every name read. */
 static unsigned list(int dirfd, const char *name)

@@ -6,6 +6,8 @@
  *	                          a first line says "ready"
  *	stream get ADDR PORT MB   read that much; prints MB/s
  */
+#include "tests/bench/clock.h"
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -14,7 +16,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define CHUNK (256u << 10)
@@ -25,14 +26,6 @@ static _Noreturn void die(const char *what)
 {
 	perror(what);
 	exit(3);
-}
-
-static double now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
 static struct sockaddr_in address(const char *addr, const char *port)

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import platform
+import resource
 import statistics
 import struct
 import subprocess
@@ -24,6 +25,8 @@ USR = ("args: [--mount, 'type=bind,source=/usr,target=/usr,readonly']\n")
 OFF = "trace: {engine: 'off'}\n"
 DEFAULT = ""
 FULL = "trace: {engine: native, events: [full]}\n"
+ASKED = "trace: {events: [asked]}\n"
+ASKED_EACH = "trace: {required: true, events: [asked], reads: true}\n"
 
 FILES = """
 import os, time
@@ -45,11 +48,12 @@ for i in $(seq 2000); do /bin/true; done
 end=$EPOCHREALTIME
 python3 -c "print($end - $begun)"
 """
-# Our own gate, whose files need nothing that is made first.
+# Our own view, whose files need little that is made first.
 BUILD = """
+set -e
 rm -rf out
 begun=$EPOCHREALTIME
-make -s -j"$(nproc)" B=out OPT=-O1 out/bin/membrane-gate >&2
+make -s -j"$(nproc)" B=out OPT=-O1 out/bin/membrane-view >&2
 end=$EPOCHREALTIME
 echo "$end $begun" | awk '{printf "%f", $1 - $2}'
 """
@@ -113,18 +117,65 @@ def overhead(line):
     places = [live.Place(policy + USR) for policy in (OFF, DEFAULT, FULL)]
     try:
         for place in places:
-            for name in ("Makefile", "compiler", "runtime", "grammar",
-                         "build/gen"):
-                subprocess.run(["cp", "-r", "--parents", name, place.work],
-                               cwd=ROOT, check=True)
-            place.own()
-            measured(place, "python3 - <<'END'\n%s\nEND\necho 0" % FILES)
+            fill(place)
         compare(line, places, "find and cat of 10,000 files", READ, 15)
         compare(line, places, "2,000 programs", SPAWN, 9)
         compare(line, places, "a C build", BUILD, 7)
     finally:
         for place in places:
             place.remove()
+
+
+def fill(place):
+    """What READ reads and BUILD builds."""
+    for name in ("Makefile", "compiler", "runtime", "grammar", "policies",
+                 "doc/man", "build/gen"):
+        subprocess.run(["cp", "-r", "--parents", name, place.work], cwd=ROOT,
+                       check=True)
+    place.own()
+    measured(place, "python3 - <<'END'\n%s\nEND\necho 0" % FILES)
+
+
+def taken(place, script):
+    """(ms until it is through, ms of processors that all of its session took)"""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = measured(place, script)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return seconds * 1e3, (after.ru_utime + after.ru_stime -
+                           before.ru_utime - before.ru_stime) * 1e3
+
+
+def asked(line):
+    """A user's own session, where the kernel asks the tracer before each call
+    that makes an event; where it is required, before each opening, too."""
+    native = "engine: native\n"
+    off, usual, each = places = [live.Place(native + policy) for policy in (
+        OFF, ASKED, ASKED_EACH)]
+    try:
+        for place in places:
+            fill(place)
+        for what, script, rounds in (("a C build", BUILD, 7),
+                                     ("2,000 programs", SPAWN, 5)):
+            taken(off, script)
+            seen = [[taken(p, script) for p in (usual, each, off)]
+                    for _ in range(rounds)]
+            for i, opens in enumerate(("", ", each opening")):
+                for k, of in enumerate((", time", ", processors")):
+                    against(line, "a user's trace, " + what + opens + of,
+                            [row[i][k] for row in seen],
+                            [row[2][k] for row in seen])
+    finally:
+        for place in places:
+            place.remove()
+
+
+def against(line, what, subject, off):
+    """Medians of pairs, and the median and range of their ratios."""
+    ratios = sorted(s / b for s, b in zip(subject, off))
+    line(what, "%.0f ms" % statistics.median(subject),
+         "off %.0f ms" % statistics.median(off),
+         "%.2f" % statistics.median(ratios), "[%.2f-%.2f] load %.1f" % (
+             ratios[0], ratios[-1], os.getloadavg()[0]))
 
 
 def start(line):

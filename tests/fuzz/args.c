@@ -64,17 +64,18 @@ static struct str word_at(const void *ctx, uint32_t i)
 	return str_of(cJSON_GetArrayItem(ctx, (int)i + 2)->valuestring);
 }
 
-/* By the launcher, in the place of options. */
+/* By the launcher, in the place of options; what a rootless trace asks for is
+ * no word of docker's. */
 static bool is_put_in(const char *word)
 {
-	static const char *const words[] = {"{environment}", "{git}",
-					    "{masks}",	     "{own-path}",
-					    "{repository}",  "{terminal}"};
+	static const char *const words[] = {
+		"{environment}", "{git}",  "{masks}",	   "{own-path}",
+		"{owner}",	 "{path}", "{repository}", "{terminal}"};
 
 	for (size_t i = 0; i < ARRAY_LEN(words); i++)
 		if (strcmp(word, words[i]) == 0)
 			return true;
-	return false;
+	return strncmp(word, "--ask=", 6) == 0;
 }
 
 /*

@@ -35,10 +35,12 @@ static bool read_policy(struct pass_ctx *c, struct str text,
 	       passes_layers(c, &list, out) && passes_normalise(c, out);
 }
 
-static bool allows(struct pass_ctx *c, const struct ir_policy *p,
-		   const struct ir_request *r)
+static unsigned level(struct pass_ctx *c, const struct ir_policy *p,
+		      const struct ir_request *r)
 {
-	return decide_asked(c->a, p, decide_files_new(c->a, p), r).allow;
+	struct decision d = decide_asked(c->a, p, decide_files_new(c->a, p), r);
+
+	return access_level(&d);
 }
 
 static void check_witness(struct pass_ctx *c, const struct ir_policy *old,
@@ -47,20 +49,22 @@ static void check_witness(struct pass_ctx *c, const struct ir_policy *old,
 {
 	struct text text = {.s = x->witness.text};
 	struct ir_request again;
-	bool was, is;
+	unsigned was, is;
 
 	if (!request_parse(c, &text, &again) ||
 	    !str_eq(ir_request_text(c->a, &again), x->witness.text))
 		__builtin_trap();
-	was = allows(c, old, &again);
-	is = allows(c, now, &again);
-	if ((was == is) != (x->way == ACCESS_KEPT) || was != x->was.allow ||
-	    is != x->is.allow || was != allows(c, old, &x->witness) ||
-	    is != allows(c, now, &x->witness))
+	was = level(c, old, &again);
+	is = level(c, now, &again);
+	if ((was == is) != (x->way == ACCESS_KEPT) ||
+	    was != access_level(&x->was) || is != access_level(&x->is) ||
+	    was != level(c, old, &x->witness) ||
+	    is != level(c, now, &x->witness))
 		__builtin_trap();
-	if (x->way == ACCESS_KEPT
-		    ? !is
-		    : x->way != ACCESS_OTHER && is != (x->way == ACCESS_GAINED))
+	if (x->way == ACCESS_KEPT ? !is
+				  : x->way != ACCESS_OTHER &&
+					    (is > was) !=
+						    (x->way == ACCESS_GAINED))
 		__builtin_trap();
 }
 
@@ -77,7 +81,8 @@ static void check_kept(struct pass_ctx *c, const struct ir_policy *old,
 		__builtin_trap();
 	vec_each(k, &whole.kept) {
 		if (k->way != ACCESS_KEPT || k->text.n == 0 ||
-		    (k->has_witness && (!k->was.allow || !k->is.allow)))
+		    (k->has_witness && (!access_level(&k->was) ||
+				       !access_level(&k->is))))
 			__builtin_trap();
 		if (k->has_witness)
 			check_witness(c, old, now, k);
@@ -96,7 +101,7 @@ static unsigned ways(const struct comparison *c)
 static void compare(struct pass_ctx *c, const struct ir_policy *old,
 		    const struct ir_policy *now)
 {
-	struct rule_finding *allow, *deny;
+	struct rule_finding *found[RULE_LISTS];
 	struct comparison there, back, same;
 	unsigned x, y;
 
@@ -118,7 +123,7 @@ static void compare(struct pass_ctx *c, const struct ir_policy *old,
 	compare_policies(c->a, now, now, &same);
 	if (!compare_equal(&same) || !same.same_text || compare_widens(&same))
 		__builtin_trap();
-	if (!rules_find(c->a, now, &allow, &deny))
+	if (!rules_find(c->a, now, found))
 		__builtin_trap();
 }
 

@@ -23,7 +23,7 @@ static void must(bool ok)
 static ldns_pkt *replied(const struct dns_query *q, ldns_pkt_rcode rcode,
 			 const struct dns_answer *a, size_t max)
 {
-	size_t n = dns_msg_reply(q, rcode, a, out, max);
+	size_t n = dns_msg_reply(q, rcode, a, false, out, max);
 	ldns_pkt *p = NULL;
 
 	must(n <= max);

@@ -45,7 +45,8 @@ static void check_decision(struct pass_ctx *c, const struct ir_policy *p,
 {
 	struct decision d = decide_asked(c->a, p, decide_files_new(c->a, p), r);
 
-	same(d.allow == (d.reason == REASON_GRANTED));
+	same((d.verdict == VERDICT_ALLOW) == (d.reason == REASON_GRANTED));
+	same((d.verdict == VERDICT_ASK) == (d.reason == REASON_ASK));
 	same(reason_name(d.reason) != NULL);
 }
 

@@ -43,9 +43,11 @@ static void check_never(struct pass_ctx *c, const struct ir_policy *p)
 		text.s = witness.text;
 		if (text.s.n == 0)
 			continue; /* too large to be proved */
-		if (!d.allow || !decide_asked(c->a, p, files, &witness).allow ||
+		if (d.verdict == VERDICT_DENY ||
+		    decide_asked(c->a, p, files, &witness).verdict !=
+			    d.verdict ||
 		    !request_parse(c, &text, &again) ||
-		    !decide_asked(c->a, p, files, &again).allow)
+		    decide_asked(c->a, p, files, &again).verdict != d.verdict)
 			__builtin_trap();
 	}
 }

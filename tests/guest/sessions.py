@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Whole sessions on stock Debian hosts, in emulated machines.
 
-    tests/guest/sessions.py [SUITE] [NAME...]
+    tests/guest/sessions.py [HOST] [NAME...]
 
 bookworm (Linux 6.1, Docker 20.10) and trixie (Linux 6.12, Docker 26), each
-with its own systemd, cgroup v2, AppArmor and Docker: disk.sh makes the disk,
-stock.sh is what the machine does. What runs there are live tests (tests/live),
-against the same fake internet, and t_stock.py; those of TESTS, or those whose
-name contains NAME. Needs root, 8 GB of disk for each, and half an hour without
-KVM. Skips with 77 where the machine cannot be had.
+with its own systemd, cgroup v2, AppArmor and Docker; and bookworm-native and
+trixie-native, the same without Docker, where an ordinary user runs what the
+Debian packages of this tree install, built there (debs.sh). disk.sh makes the
+disk, stock.sh is what the machine does. What runs there are live tests
+(tests/live), against the same fake internet, and t_stock.py; those of BOOTS, or
+those whose name contains NAME. Needs root, 8 GB of disk for each, and half an
+hour without KVM. Skips with 77 where the machine cannot be had.
 """
 import os
 import pathlib
@@ -28,6 +30,9 @@ USUAL = ["stock.is_what_debian_installs", "sessions.", "trace.", "control.",
          "http.methods_and", "tls.granted_names", "tls.fronting",
          "dns.refused", "attach.it_runs", "attach.a_terminal_is_joined",
          "escape."]
+NATIVE = ["stock.", "native.", "escape.", "control.", "sessions.", "dns.refused",
+          "network.name_", "network.cidr", "network.udp", "http.methods_and",
+          "tls.granted_names", "view.nobody", "attach.it_runs"]
 BOOTS = {
     "bookworm": [
         ([], USUAL),
@@ -37,12 +42,17 @@ BOOTS = {
          ["stock.old_cgroups", "sessions.doctor", "trace.each_action"]),
     ],
     "trixie": [([], USUAL)],
+    "bookworm-native": [([], NATIVE)],
+    "trixie-native": [([], NATIVE)],
 }
 
 
 class Host:
-    def __init__(self, suite):
-        self.machine, self.at = Machine("amd64"), CACHE / suite
+    def __init__(self, name):
+        self.machine, self.at = Machine("amd64"), CACHE / name
+        self.suite, _, kind = name.partition("-")
+        self.kind = kind or "docker"
+        self.does = "native:" if kind else "live:"
 
     def boot(self, guest, out, words, keep=False):
         """What it left in the folder out; with keep, also on its disk."""
@@ -64,9 +74,14 @@ class Host:
     def prepare(self, out):
         """A disk on which the live tests have been once."""
         image = "membrane-agent:" + os.environ.get("MEMBRANE_TAG", "latest")
-        if subprocess.run([ROOT / "tests/guest/disk.sh", self.at.name, image],
-                          check=False).returncode:
-            skip("there is no disk of %s" % self.at.name)
+        make = [[ROOT / "tests/guest/disk.sh", self.suite, self.kind, image]]
+        if self.kind == "native":
+            make.insert(0, [ROOT / "tests/guest/debs.sh", self.suite])
+        for argv in make:
+            if subprocess.run(argv, check=False).returncode:
+                skip("there is no disk of %s" % self.at.name)
+        if self.kind == "native":
+            return
         stamp = self.at / "prepared"
         if stamp.exists():
             return
@@ -78,7 +93,7 @@ class Host:
     def test(self, words, names):
         with tempfile.TemporaryDirectory() as folder:
             out = pathlib.Path(folder)
-            said = self.boot("live:" + ",".join(names), out, words)
+            said = self.boot(self.does + ",".join(names), out, words)
         print("== %s %s\n%s" % (self.at.name, " ".join(words), said),
               flush=True)
         ended = re.findall(r"^(\d+) passed, (\d+) failed$", said, re.M)
@@ -97,18 +112,18 @@ def without_ipv6(host):
 
 
 def main():
-    suites, names = sys.argv[1:2] or BOOTS, sys.argv[2:]
+    hosts, names = sys.argv[1:2] or BOOTS, sys.argv[2:]
     if os.geteuid():
         skip("it needs root")
     if not shutil.which(Machine("amd64").emulator):
         skip("qemu-system-x86 is not installed")
-    for suite in suites:
-        host = Host(suite)
+    for name in hosts:
+        host = Host(name)
         with tempfile.TemporaryDirectory() as folder:
             host.prepare(pathlib.Path(folder))
-        for words, usual in BOOTS[suite][:1] if names else BOOTS[suite]:
+        for words, usual in BOOTS[name][:1] if names else BOOTS[name]:
             host.test(words, names or usual)
-        if suite == "bookworm" and not names:
+        if name == "bookworm" and not names:
             without_ipv6(host)
     print("%d passed, %d failed" % actions.total())
     sys.exit(bool(actions.total()[1]))

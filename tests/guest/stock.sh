@@ -5,6 +5,8 @@
 #   prepare         all that the live tests keep, for later boots
 #   live:NAME,...   live tests whose name contains one of these, also those of
 #                   t_stock.py
+#   native:NAME,...   the same without Docker, of what the packages of this tree
+#                   install
 #   run:WORD,...    membrane with these words, as the user of those tests
 #
 # The machine has no network but the one that tests/live/world.sh makes in it.
@@ -18,7 +20,9 @@ tree() {
 	mkdir -p /var/lib/stock/live /opt/membrane/build/live
 	cd /opt/membrane
 	tar -C /tree -c image policies grammar runtime tests/live tests/guest \
-		tests/check.h build/bin build/image | tar -x
+		tests/check.h build/bin | tar -x
+	# What Docker's images are made of, where there are any.
+	[[ ! -e /tree/build/image ]] || tar -C /tree -c build/image | tar -x
 	mount --bind /var/lib/stock/live build/live
 }
 
@@ -26,6 +30,16 @@ prepare() {
 	tests/live/world.sh up
 	tests/live/world.sh down
 	echo prepared
+}
+
+# The packages over those that the disk has; in a world of its own.
+natively() {
+	dpkg -i /tree/build/guest/"$(. /etc/os-release && echo \
+		"$VERSION_CODENAME")"-debs/membrane_*.deb >/tmp/dpkg 2>&1 ||
+		cat /tmp/dpkg
+	unset MEMBRANE_HOST
+	MEMBRANE=/usr/bin/membrane MEMBRANE_ENGINE=native MEMBRANE_DOCKER=none \
+		tests/live/run -v -j 1 --also tests/guest "$@"
 }
 
 # In a folder of its own.
@@ -43,6 +57,10 @@ prepare) prepare ;;
 live:*)
 	IFS=, read -ra words <<<"${guest#live:}"
 	tests/live/run -v -j 1 --also tests/guest "${words[@]}"
+	;;
+native:*)
+	IFS=, read -ra words <<<"${guest#native:}"
+	natively "${words[@]}"
 	;;
 run:*)
 	IFS=, read -ra words <<<"${guest#run:}"

@@ -2,6 +2,7 @@
 # What live tests mount into the agent's image to see real clients at work:
 #
 #   build/clients/npm   agents, and a Node for them: clients/package.json
+#   build/clients/prefix   agents, as 'npm install -g' leaves them in a prefix
 #   build/clients/usr   a /usr that has Go, Ruby, cargo, Java, make, debuggers,
 #                       bubblewrap and Redis too
 #
@@ -73,6 +74,13 @@ fetched npm "$owner" '
 	rm -rf node_modules/@anthropic-ai/claude-code-linux-* \
 		node_modules/opencode-linux-*' &
 npm=$! status=0
+# shellcheck disable=SC2016
+fetched prefix "$owner" '
+	npm install -g --prefix /to --no-audit --no-fund --loglevel=error \
+		--fetch-retries=1 --fetch-timeout=30000 $(
+		sed -nE "s/^\t\t\"(.*)\": \"(.*)\",?$/\1@\2/p" \
+			/from/package.json | grep -Ev "^(node|playwright)")' ||
+	status=$?
 # shellcheck disable=SC2016
 fetched usr 0:0 '
 	apt-get -o Acquire::http::Timeout=20 update

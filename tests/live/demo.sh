@@ -1,6 +1,7 @@
 #!/bin/bash
 # One command in the sandbox, against the internet of the live tests: a
-# connection that the policy permits, one that it refuses, and the summary.
+# connection that the policy permits, one that it refuses, and the summary. By the
+# native engine, which needs no Docker; where it does not work here, by Docker.
 # shellcheck disable=SC2154  # user, group, run, state: from world.sh env
 source "$(dirname "$0")/../../image/lib.sh"
 
@@ -14,9 +15,13 @@ finish() {
 	"$world" down
 }
 trap finish EXIT
-"$world" up
-eval "$("$world" env)"
-
+# membrane COMMAND...: as the user of that host, which has no other network.
+membrane() {
+	"$world" user env -i -C "$place/project" PATH="$PATH" HOME="$place" \
+		LC_ALL=C.UTF-8 TERM="${TERM:-dumb}" DOCKER_HOST="$docker_host" \
+		MEMBRANE_ENGINE="$MEMBRANE_ENGINE" MEMBRANE_HOME="$place/home" \
+		"$run/tree/build/bin/membrane" "$@"
+}
 place=$(mktemp -d /tmp/membrane-demo.XXXXXX)
 mkdir "$place/project" "$place/home"
 cat >"$place/home/config.yaml" <<'END'
@@ -26,8 +31,23 @@ ignore:
   - .env
 END
 echo 'TOKEN=secret' >"$place/project/.env"
+eval "$("$world" env)"
 chown -R "$user:$group" "$place"
 chmod 755 "$place"
+
+export MEMBRANE_ENGINE=native MEMBRANE_DOCKER=none
+"$world" down
+"$world" up
+if ! membrane doctor >"$place/doctor"; then
+	docker version >/dev/null 2>&1 || {
+		cat "$place/doctor" >&2
+		die "the native engine does not work here, and there is no Docker"
+	}
+	say "the native engine does not work here: by Docker"
+	"$world" down
+	export MEMBRANE_ENGINE=docker MEMBRANE_DOCKER=
+	"$world" up
+fi
 
 say "the policy:"
 cat "$place/home/config.yaml"
@@ -37,10 +57,7 @@ curl -sS https://example.org/ || true
 cat .env'
 say "membrane run -- sh -c '$script'"
 status=0
-"$world" user env -i -C "$place/project" PATH="$PATH" HOME="$place" \
-	LC_ALL=C.UTF-8 TERM="${TERM:-dumb}" DOCKER_HOST="$docker_host" \
-	MEMBRANE_HOME="$place/home" "$run/tree/build/bin/membrane" \
-	run -- sh -c "$script" >"$place/out" || status=$?
+membrane run -- sh -c "$script" >"$place/out" || status=$?
 cat "$place/out"
 say "its status was $status"
 [[ $(<"$place/out") == 'hello from example.com' ]] ||

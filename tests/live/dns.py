@@ -98,6 +98,7 @@ ZONE = {
     "api.openai.com": {"A": ["11.0.20.9"]},
     "bench.test": {"A": ["11.0.30.1"]},
     "proxy.corp.test": {"A": ["11.0.40.1"]},
+    "loopback.corp.test": {"A": ["127.0.0.1"]},
 }
 rotation = itertools.count(1)
 

@@ -13,6 +13,7 @@ judge by that file, not by what a client says.
     {"time", "event": "dns"|"tcp"|"udp"|"sync", ...}      and those of origin.py
 """
 import base64
+import contextlib
 import ctypes
 import ipaddress
 import json
@@ -276,11 +277,76 @@ def proxy_tcp(log, login):
             sock.sendall(b"HTTP/1.1 407 Who?\r\nproxy-authenticate: Basic "
                          b"realm=corp\r\ncontent-length: 0\r\n\r\n")
             return
-        name, port = target.rsplit(":", 1)
-        with socket.create_connection((dns.find(name)["A"][0], int(port)),
-                                      10) as other:
+        with connect_for(target) as other:
             sock.sendall(b"HTTP/1.1 200 Connected\r\n\r\n")
             carry(sock, other)
+    return handle
+
+
+def connect_for(target):
+    name, port = target.rsplit(":", 1)
+    name = name.strip("[]")
+    if not name.replace(".", "").isdigit() and ":" not in name:
+        name = dns.find(name)["A"][0]
+    return socket.create_connection((name, int(port)), 10)
+
+
+def drip(sock):
+    """A head without an end, a byte now and then."""
+    for byte in b"HTTP/1.1 200 OK\r\nx: " + b"y" * 100:
+        sock.sendall(bytes([byte]))
+        time.sleep(0.5)
+
+
+def flood(sock):
+    """Nor has this one, which is as fast as it is read."""
+    sock.sendall(b"HTTP/1.1 200 OK\r\n")
+    while True:
+        sock.sendall((b"x-%d: " % time.monotonic_ns() + b"y" * 1000 +
+                      b"\r\n") * 64)
+
+
+def glue(sock, target):
+    """What the server says first is in one piece with the head, which speaks
+    of a body, too: a tunnel has none."""
+    with connect_for(target) as other:
+        sock.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n" +
+                     other.recv(4096))
+        carry(sock, other)
+
+
+SICK = {
+    3140: lambda sock, _: sock.sendall(
+        b"HTTP/1.1 503 Gone\r\ncontent-length: 9\r\n\r\nno, sorry"),
+    3141: lambda sock, _: sock.sendall(bytes(range(256)) * 40),
+    3142: lambda sock, _: sock.sendall(b"HTTP/1.1 200 Conn"),
+    3143: lambda sock, _: sock.sendall(
+        b"HTTP/1.1 302 There\r\nlocation: http://site.test/\r\n"
+        b"content-length: 0\r\n\r\n"),
+    3144: lambda sock, _: sock.close(),
+    3145: lambda sock, _: sock.sendall(b"HTTP/1.1 200 OK\r\nx: " +
+                                       b"y" * 200000 + b"\r\n\r\n"),
+    3150: lambda sock, _: drip(sock),
+    3151: lambda sock, _: sock.recv(1),
+    3152: lambda sock, _: flood(sock),
+    3160: glue,
+    3161: lambda sock, _: sock.sendall(b"HTTP/1.1 200 OK\r\n\r\n"),
+}
+
+
+def sick_proxy(log, answer):
+    def handle(sock, fields):
+        head = b""
+        while b"\r\n\r\n" not in head:
+            data = sock.recv(4096)
+            if not data:
+                return
+            head += data
+        method, target = head.decode("latin-1").split()[:2]
+        log("proxy", proto="tcp", **fields, method=method, target=target,
+            login=None)
+        with contextlib.suppress(OSError):
+            answer(sock, target)
     return handle
 
 
@@ -305,6 +371,8 @@ def play_internet(state, iface):
     serve_tcp(HALF_PORT, half_tcp(log))
     for port, login in PROXIES.items():
         serve_tcp(port, proxy_tcp(log, login))
+    for port, answer in SICK.items():
+        serve_tcp(port, sick_proxy(log, answer))
     WebServer(80).start()
     for port in (443, 4443, RETRY):
         WebServer(port, certificates).start()

@@ -1,10 +1,16 @@
 """What tests of names, TLS and HTTP share; judged by the servers' own logs."""
 import json
+import pathlib
 
 import live
 from live import HERE, Place, check, session
 
 TOOLS = {name: (HERE / name).read_bytes() for name in ("wire.py", "h2.js")}
+# The machine's has authorities of its own; the image's, and one whose session is
+# decrypted, know what they need.
+TRUSTING = ("NODE_EXTRA_CA_CERTS=${NODE_EXTRA_CA_CERTS-/etc/ssl/certs/"
+            "ca-certificates.crt} ")
+NODE = ("sh", "-c", TRUSTING + "exec node \"$@\"", "node")
 SITE, OTHER, API, RAW, H2 = ("11.0.1.1", "11.0.2.1", "11.0.20.4",
                              "11.0.20.1", "11.0.20.3")
 
@@ -18,7 +24,7 @@ def web(policy, attempts, *flags, files=None, **more):
 def h2(policy, ask, **more):
     """A session with one HTTP/2 connection: its results in .tried."""
     with Place(policy, files=TOOLS, **more) as where:
-        s = where.membrane("run", "--", "node", "h2.js", json.dumps(ask))
+        s = where.membrane("run", "--", *NODE, "h2.js", json.dumps(ask))
         s.decided = where.decisions()
         return s.parse(len(ask["requests"]))
 
@@ -55,11 +61,19 @@ def gate_processes():
     """{name: [pid]} of what runs in the gate that runs."""
     out = {}
     for one in live.running("membrane.role=gate"):
-        for line in live.the.docker("top", one, "-eo", "pid,comm"
-                                    ).stdout.splitlines()[1:]:
-            pid, name = line.split(None, 1)
-            out.setdefault(name.strip(), []).append(int(pid))
+        for pid in below(one) if live.ENGINE == "native" else [
+                int(line) for line in live.the.docker(
+                    "top", one, "-eo", "pid").stdout.splitlines()[1:]]:
+            name = pathlib.Path("/proc/%d/comm" % pid).read_text().strip()
+            out.setdefault(name, []).append(pid)
     return out
+
+
+def below(pid):
+    """A process and all that it began, and they."""
+    children = pathlib.Path("/proc/%s/task/%s/children" % (pid, pid))
+    return [int(pid)] + [p for child in children.read_text().split()
+                         for p in below(child)]
 
 
 def refused_with(result, code, *words):

@@ -42,13 +42,11 @@ RULES = gate.RULES.replace("""\
 """, """\
 	set http4_1 {
 		type ipv4_addr
-		size 65535
 		flags timeout
 	}
 
 	set http6_1 {
 		type ipv6_addr
-		size 65535
 		flags timeout
 	}
 
@@ -199,6 +197,10 @@ class Page(http.server.BaseHTTPRequestHandler):
         self.send_header("content-length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["content-length"]))
+        self.do_GET()
 
     def log_message(self, *_):
         pass

@@ -15,6 +15,7 @@ import functools
 import json
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import signal
@@ -32,8 +33,12 @@ failures = []
 notes = []   # what a test says that passed: how much of what there is it did
 # How many times slower than others a machine is (tests/guest): of bounds alone.
 SLOW = int(os.environ.get("MEMBRANE_SLOW", "1"))
-# What runs sessions whose policy does not say: docker, or native.
+# What runs sessions whose policy does not say: docker, or native; native-root is
+# the same where root launches it, in folders of root's.
 ENGINE = os.environ.get("MEMBRANE_ENGINE", "docker")
+AS_ROOT = ENGINE == "native-root"
+if AS_ROOT:
+    ENGINE = os.environ["MEMBRANE_ENGINE"] = "native"
 
 
 def test(function):
@@ -41,14 +46,52 @@ def test(function):
     return function
 
 
-def docker_only(function):
-    """What a test shows is Docker's, or an image's: no other engine has it."""
-    @functools.wraps(function)
-    def run():
-        if ENGINE != "docker":
-            raise Skip("it is Docker's, or an image's")
-        function()
-    return test(run)
+def only(here, why):
+    """A test that is skipped where that does not hold, and what it says of it."""
+    def decorate(function):
+        @functools.wraps(function)
+        def run():
+            if not here:
+                raise Skip(why)
+            function()
+        return test(run)
+    return decorate
+
+
+def docker_only(why):
+    return only(ENGINE == "docker", "Docker's: " + why)
+
+
+def native_only(why):
+    return only(ENGINE == "native", "the native engine's: " + why)
+
+
+def native_beside_docker(why):
+    """Not where there is no Docker at all (world.sh)."""
+    return only(ENGINE == "native" and
+                os.environ.get("MEMBRANE_DOCKER") != "none",
+                "the native engine's, beside Docker: " + why)
+
+
+def user_only(why):
+    """Not for sessions that root launches."""
+    return only(not AS_ROOT, "a user's: " + why)
+
+
+def native_user_only(why):
+    return only(ENGINE == "native" and not AS_ROOT, "a user's: " + why)
+
+
+def root_only(why):
+    return only(AS_ROOT, "root's: " + why)
+
+
+# How what is hidden can be held.
+MASKS = ("hold", "start") if ENGINE == "docker" else ("hold",)
+# For stderr of which nothing is said of how a session was traced.
+UNTRACED = "" if ENGINE == "docker" else "trace: {engine: off}\n"
+# The agent runs as a user whom the image has a name for.
+NAMED = "hardening: {user: '1000:1000'}\n" if ENGINE == "docker" else ""
 
 
 def check(good, text, seen=None):
@@ -79,6 +122,8 @@ class World:
     def __init__(self):
         for name, value in world_env().items():
             setattr(self, name, value)
+        if AS_ROOT:
+            self.user = self.group = "0"
         self.uid, self.gid = int(self.user), int(self.group)
         self.state, self.run = (pathlib.Path(p) for p in
                                 (self.state, self.run))
@@ -120,17 +165,21 @@ class World:
         return ["nsenter", "-t", self.pid, "-m", "-n", "--", *argv]
 
     def as_user(self, *argv, cwd="/", env=None, uid=None):
-        variables = {"PATH": os.environ["PATH"], "TERM": "xterm",
+        # root's own may have what is in root's home
+        path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" \
+            if AS_ROOT else os.environ["PATH"]
+        variables = {"PATH": path, "TERM": "xterm",
                      "LC_ALL": "C.UTF-8", "DOCKER_HOST": self.docker_host,
-                     **(env or {})}
+                     "MEMBRANE_ENGINE": ENGINE, **(env or {})}
         return self.enter(
-            "setpriv", "--reuid", str(uid or self.uid), "--regid",
+            "setpriv", "--reuid",
+            str(self.uid if uid is None else uid), "--regid",
             str(self.gid), "--clear-groups", "--", "env", "-i", "-C",
             str(cwd), *("%s=%s" % v for v in variables.items()), *argv)
 
     def docker(self, *argv, check_it=True, **more):
         if ENGINE != "docker":
-            raise Skip("it asks Docker, which runs no part of it")
+            raise Failed("it asks Docker, which runs no part of it")
         return subprocess.run(
             ["docker", "-H", self.docker_host, *argv], check=check_it,
             text=True, capture_output=True, timeout=60 * SLOW, **more)
@@ -182,12 +231,18 @@ class Process(subprocess.Popen):
         return super().communicate(input, timeout and timeout * SLOW)
 
 
+PLACES = "membrane-live-"   # what their folders' names begin with
+OURS = ("MEMBRANE_HOME=%s/%s" % (tempfile.gettempdir(), PLACES)).encode()
+
+
 class Place:
     """A workspace and a ~/.membrane of the unprivileged user."""
 
+    launcher = None   # who runs membrane, by number; None: that user
+
     def __init__(self, policy=None, workspace=None, files=None, env=None):
         self.env = env or {}
-        self.root = pathlib.Path(tempfile.mkdtemp(prefix="membrane-live-"))
+        self.root = pathlib.Path(tempfile.mkdtemp(prefix=PLACES))
         self.work, self.state = self.root / "project", self.root / "state"
         self.work.mkdir()
         self.state.mkdir()
@@ -213,10 +268,8 @@ class Place:
                 os.lchown(os.path.join(top, name), the.uid, the.gid)
 
     def argv(self, *args):
-        if ENGINE != "docker" and "--no-global-config" in args:
-            raise Skip("the engine is named in the global file")
         return the.as_user(the.membrane, *args, cwd=self.work,
-                           env={"HOME": str(self.root),
+                           uid=self.launcher, env={"HOME": str(self.root),
                                 "MEMBRANE_HOME": str(self.state),
                                 **self.env})
 
@@ -248,9 +301,6 @@ class Place:
             stdout = stdout.decode("utf-8", "replace")
             hold(lambda s: s.judge(args, stdout))
         stderr = stderr.decode("utf-8", "replace")
-        if ENGINE == "native" and "[E805]" in stderr:
-            raise Skip("refused with its line: what it asks for this engine "
-                       "does not have")
         return Session(self, status, stdout, stderr,
                        time.monotonic() - start, out, host)
 
@@ -273,6 +323,16 @@ class Place:
 
     def __exit__(self, *_):
         self.remove()
+
+
+# Of a refusal that was told: whose it was, in the line below; none, where the
+# trace does not say.
+WHOSE = r"membrane:   .*\n?"
+
+
+def without_whose(text):
+    """What differs from run to run, and comes a moment later, or not."""
+    return re.sub("(?m)^" + WHOSE, "", text)
 
 
 class Session:
@@ -326,7 +386,7 @@ def shell(policy, command, *flags, data=None, **more):
 
 # By what the first process of a part is known, where that is no container.
 FIRST = {"gate": "/membrane-gate", "view": "/membrane-view",
-         "agent": "/etc/membrane/init"}
+         "agent": "/etc/membrane/init", "tracer": "/membrane-watch"}
 
 
 def parent_of(pid):
@@ -373,6 +433,21 @@ def running(label, count=1):
     return ids()
 
 
+def is_running(role):
+    """Does any session have that part now?"""
+    return bool(first_processes(role) if ENGINE == "native" else the.docker(
+        "ps", "-q", "--filter", "label=membrane.role=" + role).stdout)
+
+
+def kill_part(role):
+    """By a signal that nobody can hold, whichever engine runs it."""
+    for part in running("membrane.role=" + role):
+        if ENGINE == "native":
+            os.kill(int(part), signal.SIGKILL)
+        else:
+            the.docker("kill", part)
+
+
 def containers():
     """Those of sessions that the Docker host has now."""
     if ENGINE != "docker":
@@ -393,28 +468,76 @@ def leftovers():
     return containers()
 
 
-def strays():
-    """The processes of the unprivileged user, in the host's namespace."""
+@contextlib.contextmanager
+def ipv6():
+    """The lines of a policy whose uplink has it. Of the native engine that is
+    the host's own, which has it for as long."""
+    if ENGINE == "docker":
+        yield "uplink: six\n"
+        return
+    route = ["ip", "-n", the.host, "route"]
+    way = ["default", "via", "fd18::2"]
+    subprocess.run([*route, "add", *way], check=True)
+    try:
+        yield ""
+    finally:
+        subprocess.run([*route, "del", *way], check=True)
+
+
+@contextlib.contextmanager
+def instead(where, files):
+    """{path: text} of the host, for as long."""
+    for path, text in files.items():
+        own = where.root / os.path.basename(path)
+        own.write_text(text)
+        subprocess.run(the.enter("mount", "--bind", str(own), path),
+                       check=True)
+    try:
+        yield
+    finally:
+        for path in files:
+            subprocess.run(the.enter("umount", path), check=True)
+
+
+def with_a_name():
+    """/etc/passwd in which the user has one: "kept"."""
+    return pathlib.Path("/etc/passwd").read_text() + \
+        "kept:x:%d:%d::/:/bin/sh\n" % (the.uid, the.gid)
+
+
+def subordinate_numbers(where):
+    """The user has a name, and 65536 numbers from 200000 on."""
+    numbers = "kept:200000:65536\n"
+    return instead(where, {"/etc/subuid": numbers, "/etc/subgid": numbers,
+                           "/etc/passwd": with_a_name()})
+
+
+def of_sessions():
+    """(pid, its words) of processes in the host's network that are a test's:
+    they have the folder of a Place from whoever began them. A user's are all
+    that user has there."""
     pids = subprocess.run(["ip", "netns", "pids", the.host], text=True,
                           capture_output=True, check=True).stdout.split()
-    out = []
     for pid in pids:
+        path = pathlib.Path("/proc", pid)
         with contextlib.suppress(OSError):
-            if os.stat("/proc/" + pid).st_uid == the.uid:
-                out.append(pathlib.Path("/proc", pid, "cmdline").read_bytes(
-                    ).replace(b"\0", b" ").decode("utf-8", "replace"))
-    return out
+            if OURS in (path / "environ").read_bytes() or (
+                    the.uid and path.stat().st_uid == the.uid):
+                yield int(pid), (path / "cmdline").read_bytes().replace(
+                    b"\0", b" ").decode("utf-8", "replace")
+
+
+def strays():
+    """The processes of sessions, and of who runs them, in the host's network."""
+    return [words for _, words in of_sessions()]
 
 
 def end_strays():
     """End what sessions of the native engine left that a test did not see to
     the end; the next test is not to count them."""
-    pids = subprocess.run(["ip", "netns", "pids", the.host], text=True,
-                          capture_output=True, check=True).stdout.split()
-    for pid in pids:
-        with contextlib.suppress(OSError):
-            if os.stat("/proc/" + pid).st_uid == the.uid:
-                os.kill(int(pid), signal.SIGKILL)
+    for pid, _ in of_sessions():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def within(seconds, function):

@@ -7,12 +7,14 @@
     {"event": "raw", "data"}                      bytes at the recorder
     {"event": "ws"|"tunnel", "data"}              after an upgrade
     {"event": "model", "streamed"}                a model was asked (sites.py)
+    {"event": "hook", "path", "body", "signed"}   a webhook was called (sites.py)
 
 Every line also has addr, port and src. What a server does is told by the path
 (/bytes/N /sink /slow/SECONDS /drip/N /ws /status/N /chunked/N), by the name
 (H2, BAD, sites.py), and by the address (RECORDER).
 """
 import base64
+import gzip
 import hashlib
 import http.server
 import ipaddress
@@ -105,7 +107,7 @@ class Web(http.server.BaseHTTPRequestHandler):
         if special and rest.isdigit():
             return special(int(rest))
         if host in self.sites:
-            return self.sites[host](self, self.path, body)
+            return self.sites[host](self, self.path, self.unpacked(body))
         return self.reply(b"hello from %s\n" % host.encode())
 
     do_GET = do_POST = do_PUT = do_DELETE = do_HEAD = do_PATCH = do_any
@@ -128,6 +130,12 @@ class Web(http.server.BaseHTTPRequestHandler):
             self.rfile.readline()
             if not n:
                 return out
+
+    def unpacked(self, body):
+        """What a client means that packs what it sends: claude does, to whom
+        it is logged in at."""
+        packed = self.headers.get("Content-Encoding", "").lower() == "gzip"
+        return gzip.decompress(body) if packed else body
 
     def reply(self, data, kind="text/plain", status=200, headers=()):
         self.send_response(status)

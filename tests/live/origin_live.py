@@ -280,6 +280,7 @@ def check_closed(g):
           "its record", e)
 
 
+# N-9
 def check_versions(g):
     """An origin is asked in the version that its client speaks."""
     ca = g.first["ca"]

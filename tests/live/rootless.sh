@@ -53,6 +53,7 @@ as_user() {
 	setpriv --reuid "$user" --regid "$group" --clear-groups -- env -i \
 		PATH="$PATH" HOME="$at/home" XDG_RUNTIME_DIR="$at/run" \
 		DOCKER_HOST="unix://$at/run/docker.sock" TERM=xterm \
+		MEMBRANE_ENGINE=docker \
 		LC_ALL=C.UTF-8 "$@"
 }
 on_host() { nsenter -t "$(first)" -m -n -p -- "$self" within "$@"; }

@@ -1,6 +1,5 @@
 """Sites of the fake internet that real clients use: npm, git, pip, apt and the
 interfaces of language models. Each is a function(web, path, body)."""
-import base64
 import gzip
 import hashlib
 import io
@@ -10,10 +9,10 @@ import pathlib
 import re
 import subprocess
 import tarfile
-import threading
-import time
-import urllib.parse
 import zipfile
+
+import accounts
+
 
 def package(name, version, depends):
     """A package of the npm registry: (manifest, bytes of the tarball)."""
@@ -208,6 +207,8 @@ def apt_site(web, path, _):
 def models(field):
     """What a model answers, as both interfaces put it; also as a stream."""
     def site(web, path, body):
+        if path == "/api/hello":   # is there a way here?
+            return web.reply(b'{"message":"hello"}', "application/json")
         path = path.removeprefix("/api").split("?")[0]   # OpenRouter's
         if web.command != "POST" or path not in (
                 "/v1/messages", "/v1/chat/completions", "/v1/responses"):
@@ -351,78 +352,6 @@ def message(text):
             "content": [{"type": "output_text", "text": text}]}
 
 
-def renewed(secret):
-    """(access token, refresh token) that come of a refresh token."""
-    return tuple("sk-ant-%s01-%s" % (word, hashlib.sha256(
-        (word + secret).encode()).hexdigest()) for word in ("oat", "ort"))
-
-
-def jwt(name, end):
-    """A token of ChatGPT's: who it is for, and when it ends."""
-    def part(data):
-        return base64.urlsafe_b64encode(data).decode().rstrip("=")
-    claims = {"exp": end, "email": "a@site.test",
-              "https://api.openai.com/auth": {
-                  "chatgpt_account_id": "acct-1", "chatgpt_user_id": "user-1",
-                  "chatgpt_plan_type": "pro"}}
-    return ".".join(map(part, (b'{"alg":"RS256","typ":"JWT"}', json.dumps(
-        claims).encode(), hashlib.sha512(name.encode()).digest())))
-
-
-def chatgpt(secret):
-    """(access token, refresh token, id token) that come of a refresh token."""
-    return (jwt("access" + secret, 1900000000), "rt_" + hashlib.sha256(
-        secret.encode()).hexdigest(), jwt("id" + secret, 1900000000))
-
-
-def chatgpt_login(web, path, codes):
-    """Somebody is signed in already: the browser goes back with a code."""
-    asked = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(path).query))
-    web.note("login", asked=asked)
-    code = "code-%d" % (len(codes) + 1)
-    codes[code] = asked
-    back = urllib.parse.urlencode({"code": code,
-                                   "state": asked.get("state", "")})
-    return web.reply(b"", status=302, headers=[
-        ("Location", asked.get("redirect_uri", "") + "?" + back)])
-
-
-def is_of_code(asked, begun):
-    """Once, by who began it: RFC 6749, section 4.1.3; RFC 7636, section 4.6."""
-    verifier = hashlib.sha256(asked.get("code_verifier", "").encode()).digest()
-    return begun is not None and all(
-        asked.get(k) == begun.get(k) for k in ("redirect_uri", "client_id")) \
-        and base64.urlsafe_b64encode(verifier).decode().rstrip("=") == \
-        begun.get("code_challenge")
-
-
-def chatgpt_site():
-    codes = {}
-
-    def site(web, path, body):
-        if path.startswith("/oauth/authorize?"):
-            return chatgpt_login(web, path, codes)
-        kind = web.headers.get("Content-Type", "").split(";")[0]
-        asked = json.loads(body or b"{}") if kind == "application/json" else \
-            dict(urllib.parse.parse_qsl(body.decode()))
-        secret = asked.get("refresh_token")
-        if asked.get("grant_type") == "authorization_code":
-            web.note("exchange", path=path, asked=asked)
-            secret = asked["code"] if is_of_code(asked, codes.pop(
-                asked.get("code"), None)) else None
-        else:
-            web.note("renewal", path=path, kind=kind, asked=asked)
-        if path != "/oauth/token" or secret is None:
-            return web.reply(b'{"error":"invalid_request"}',
-                             "application/json", 400)
-        access, refresh, id_token = chatgpt(secret)
-        return web.reply(json.dumps({
-            "access_token": access, "refresh_token": refresh,
-            "id_token": id_token, "token_type": "Bearer",
-            "expires_in": 3600}).encode(), "application/json")
-    return site
-
-
 def chatgpt_models(web, path, body):
     """The interface of a plan: that of api.openai.com, elsewhere."""
     if web.command != "POST" or path != "/backend-api/codex/responses":
@@ -432,83 +361,13 @@ def chatgpt_models(web, path, body):
     return web.reply(responses(asked), "text/event-stream")
 
 
-# Bytes that a token may have, and that something on its way looks at.
-ODD = r"""a;b"c'd\e,f#g%h$i&j`k|l(m)*[n]{o}!p=~/?@:^\;<<"""
-ACCESS = {"odd": ODD, "long": "x" * 8192, "controls": "a\tb"}
-
-
-class Rotation:
-    """Refresh tokens that serve once: one that comes again is stolen, and ends
-    all that came of the same login."""
-
-    def __init__(self):
-        self.lock, self.used, self.logins = threading.Lock(), set(), {}
-
-    def asked(self, secret):
-        """Is it one? The first waits a little for another to come."""
-        with self.lock:
-            login = self.logins.setdefault(secret, {
-                "good": True, "again": threading.Event()})
-            if secret in self.used:
-                login["good"] = False
-                login["again"].set()
-            first = secret not in self.used
-            self.used.add(secret)
-            self.logins[renewed(secret)[1]] = login
-        if first:
-            login["again"].wait(1)
-        return login["good"]
-
-
-def code_of_claude(web, path, asked):
-    """The tokens of a code that somebody has copied by hand."""
-    web.note("exchange", path=path, asked=asked)
-    code = asked.get("code", "")
-    if path != "/v1/oauth/token" or not code.startswith("code-"):
-        return web.reply(b'{"error":"invalid_grant"}', "application/json", 400)
-    access, refresh = renewed(code)
-    return web.reply(json.dumps({
-        "token_type": "Bearer", "access_token": access, "expires_in": 3600,
-        "refresh_token": refresh, "scope": "user:inference user:profile",
-    }).encode(), "application/json")
-
-
-def token_site(state):
-    """Where tokens are renewed. Who asks says in client_id how it goes."""
-    rotation = Rotation()
-
-    def site(web, path, body):
-        kind = web.headers.get("Content-Type", "").split(";")[0]
-        asked = json.loads(body) if kind == "application/json" else dict(
-            urllib.parse.parse_qsl(body.decode()))
-        if asked.get("grant_type") == "authorization_code":
-            return code_of_claude(web, path, asked)
-        secret, how = asked.get("refresh_token", ""), asked.get("client_id")
-        web.note("renewal", path=path, kind=kind, asked=asked)
-        if path != "/v1/oauth/token" or how == "refused" or (
-                how == "rotates" and not rotation.asked(secret)):
-            return web.reply(json.dumps({
-                "error": "invalid_grant", "error_description":
-                    "it is not %s" % secret}).encode(), "application/json",
-                400)
-        if how == "garbage":
-            return web.reply(b"<html>%s</html>" % secret.encode(), "text/html")
-        if how == "no tokens":
-            return web.reply(b'{"refresh_token":"x"}', "application/json")
-        if how == "held":   # until the test says so
-            until = time.monotonic() + 20
-            while not (state / "released").exists() and \
-                    time.monotonic() < until:
-                time.sleep(0.02)
-        access, refresh = renewed(secret)
-        access = ACCESS.get(how, access)
-        answer = {"token_type": "Bearer", "access_token": access,
-                  "expires_in": 3600, "refresh_token": refresh, "scope": "a b",
-                  "id_token": "an-" + access, "was": {"sent": [secret]}}
-        if how == "same":
-            del answer["refresh_token"], answer["was"]
-        return web.reply(json.dumps(answer).encode(), "application/json")
-    return site
+def hook(web, path, body):
+    """What somebody's refusals are sent to."""
+    web.note("hook", path=path, body=body.decode(), signed=web.headers.get(
+        "Membrane-Signature"))
+    if path.startswith("/moved"):
+        return web.reply(b"", status=302)
+    return web.reply(b"", status=503 if path.startswith("/down") else 204)
 
 
 def github(sites):
@@ -529,9 +388,8 @@ def all_sites(state):
             "proxy.golang.org": go_site(), **cargo,
             "github.com": github({"/NousResearch/": hermes_site(state),
                                   "/": cargo["github.com"]}),
-            **dict.fromkeys(("auth.test", "auth.corp.test",
-                             "platform.claude.com"), token_site(state)),
-            "auth.openai.com": chatgpt_site(), "chatgpt.com": chatgpt_models,
+            **accounts.sites(state), "chatgpt.com": chatgpt_models,
+            "hooks.test": hook,
             "api.anthropic.com": models("content"),
             **dict.fromkeys(("api.openai.com", "openrouter.ai"),
                             models("choices"))}

@@ -6,7 +6,9 @@ the same rules, the same resolver, nothing of the host within reach.
 """
 import live
 import t_trace
-from live import Place, check, session, test
+from live import Place, check, session
+
+test = live.docker_only("a runtime's link over its bridge")
 
 POLICY = "runtime: sysbox-runc\n"
 

@@ -4,9 +4,11 @@ import struct
 import zlib
 
 import live
-from live import ROOT, Place, Skip, check, test
+from live import ROOT, Place, Skip, check
 from t_agents import needs
 from t_profiles import image
+
+test = live.docker_only("an image with a browser")
 
 WIDTH, HEIGHT, COLOUR = 320, 200, (26, 127, 55)
 # Served on the loopback inside; a script of the page has the last word.

@@ -1,4 +1,5 @@
 """Real clients, from servers of the fake internet."""
+from l7 import TRUSTING
 from live import check, shell, test
 
 
@@ -39,8 +40,8 @@ def curl_wget_python_node():
               "curl -sS https://site.test/; wget -qO- https://site.test/; "
               "python3 -c \"import urllib.request as u; print(u.urlopen("
               "'https://site.test/').read().decode(), end='')\"; "
-              "node -e \"require('https').get('https://site.test/', "
-              "r => r.pipe(process.stdout))\"")
+              + TRUSTING + "node -e \"require('https').get("
+              "'https://site.test/', r => r.pipe(process.stdout))\"")
     check(s.stdout == "hello from site.test\n" * 4, "all four",
           s.stdout + s.stderr)
 

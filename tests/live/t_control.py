@@ -35,6 +35,10 @@ class Running:
         self.where = where
         self.p = where.popen("run", *flags, "--", "sh", "-c", command,
                              text=True)
+        within(10, lambda: self.p.poll() is not None or
+               live.is_running("agent"))
+        if self.p.poll() is not None:
+            raise Failed("it ended: %s" % (self.p.communicate(),))
         running("membrane.role=agent")
         self.id = json.loads(where.membrane("ps", "--json").stdout)[
             "sessions"][0]["session"]
@@ -64,6 +68,7 @@ class Running:
                 path.read_text().splitlines()] if path.exists() else []
 
 
+# G-1
 @test
 def allowed_while_an_agent_asks():
     """A name, its raw port too; on record, and gone with the session."""
@@ -263,11 +268,13 @@ def what_the_gate_still_tries_is_not_what_runs():
             check(r.go()[0].split()[1:] == ["0", "0"], "in force")
 
 
+# G-2
 @test
 def taken_back():
     """The last word on a destination counts, but never against a denial of
     the policy's."""
-    with Place(POLICY + "deny: [neighbour.test]\n") as where:
+    with Place(POLICY + "deny: [neighbour.test]\n"
+               "uplink: isolated\n") as where:
         with Running(where, WAIT) as r:
             for verb, dest, status, words in (
                     ("deny", "Site.test", 0, "lost"),
@@ -353,7 +360,7 @@ def saved():
         check(s.status == 125, "so it is refused", s.status)
 
 
-@test
+@live.user_only("root would be another")
 def the_agent_has_no_part_in_it():
     """Neither the agent nor another user reaches the launcher's socket."""
     command = "find / -path /proc -prune -o -type s -print 2>/dev/null; " \

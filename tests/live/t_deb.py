@@ -5,7 +5,9 @@ import pathlib
 import subprocess
 
 import live
-from live import HERE, ROOT, SLOW, Place, Skip, check, session, test
+from live import HERE, ROOT, SLOW, Place, Skip, check, session
+
+test = live.docker_only("its images are built of packages")
 
 TOP = ROOT / "build/deb-root"
 # $1 the root, $2 what has to be at the same path in there, $3 Docker's socket,
@@ -23,7 +25,7 @@ mount --bind "$place" "$root$place"
 mount --bind "$docker" "$root/run/docker.sock"
 exec chroot "$root" setpriv --reuid "$user" --regid "$group" --clear-groups \\
 	env -i -C "$place/project" HOME="$place" MEMBRANE_HOME="$place/state" \\
-	LC_ALL=C.UTF-8 PATH=/usr/bin:/bin "$@"
+	LC_ALL=C.UTF-8 PATH=/usr/bin:/bin MEMBRANE_ENGINE=docker "$@"
 """
 
 
@@ -115,7 +117,8 @@ def a_dev_container_runs_a_session():
             check(made.returncode == 0, "an image of the root", made.stderr)
             done = subprocess.run(
                 ["docker", "-H", live.the.docker_host, "run", "--rm",
-                 "--network=none", *privileges(), "--volume=/var/lib/docker",
+                 "--network=none", "--env=MEMBRANE_ENGINE=docker",
+                 *privileges(), "--volume=/var/lib/docker",
                  "--volume=%s:/images.tar:ro" % saved,
                  "--volume=%s:/project" % where.work,
                  "--volume=%s:/feature:ro" % (

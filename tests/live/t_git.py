@@ -101,7 +101,7 @@ def odd_names_are_no_words():
               "what is no name stays out", s.stdout + s.stderr)
 
 
-@live.docker_only
+@live.docker_only("an image with /etc/gitconfig")
 def images_own_configuration_is_not_covered():
     with place("", {"a": "one\n"}) as where:
         identity(where)
@@ -144,7 +144,7 @@ def committed(where, rev="HEAD"):
 
 @test
 def commits_never_eat_what_is_hidden():
-    for masks in ("start", "hold"):
+    for masks in live.MASKS:
         with hidden(masks) as where:
             (where.work / "new.pem").write_text("untracked\n")
             s = inside(where, "echo 2 >a && git add -A && git commit -qm two "
@@ -212,7 +212,7 @@ def links_that_are_hidden_are_as_committed():
 
 @test
 def what_is_hidden_and_untracked_does_not_show():
-    for masks in ("start", "hold"):
+    for masks in live.MASKS:
         with place("masks: %s\nignore: [.env]\n" % masks,
                    {".env": "s\n", "sub/.env": "s\n", "a": "1\n"}) as where:
             on_host(where, "init", "-q", ".")
@@ -372,7 +372,7 @@ def what_another_git_emptied_is_named():
 def ssh_knows_the_forges_that_are_named():
     """As a user that ssh finds a name for."""
     with place("allow: [github.com:22, '*.com:443']\n"
-               "hardening: {user: '1000:1000'}\n", {"a": "1\n"}) as where:
+               + live.NAMED, {"a": "1\n"}) as where:
         s = inside(where, "ssh -G github.com | grep ^globalknownhosts; "
                    "ssh-keygen -lF github.com -f /etc/ssh/ssh_known_hosts2 | "
                    "grep -v '^#' | sort; "

@@ -71,7 +71,7 @@ def workspace_is_at_its_own_path_too():
               s.stdout + s.stderr)
 
 
-@live.docker_only
+@live.docker_only("an image has /workspace")
 def filters_name_the_workspace_on_every_machine():
     policy = """\
 trace:

@@ -85,6 +85,7 @@ def asks(lines):
     return ECHO % lines
 
 
+# H-1
 @test
 def a_port_of_loopback_is_reached():
     with Served("allow: ['host:7001', 'host:7002', 'host:7005']\n") as s:
@@ -130,6 +131,7 @@ print(ask("192.0.0.1", 7001), ask("127.0.0.1", 7001))
         check("host:7004" in r.stderr, "and the end of the session", r.stderr)
 
 
+# H-6, H-7
 @test
 def no_other_way_leads_there():
     """Whatever else is granted: by its address, by names that lead to it, by
@@ -178,6 +180,7 @@ except OSError as e:
               "Error" in lines[17], "UDP", lines)
 
 
+# H-5
 @test
 def without_a_grant_there_is_no_name():
     for policy in ("", "allow: ['*']\n"):
@@ -187,6 +190,7 @@ def without_a_grant_there_is_no_name():
             check("hello" not in r.stdout, "nothing", r.stdout + r.stderr)
 
 
+# H-3
 @test
 def requests_are_decided():
     with Served("""allow:
@@ -208,7 +212,7 @@ def requests_are_decided():
               "the record", told)
 
 
-@test
+@live.docker_only("the link over its bridge")
 def over_the_bridge():
     with Served("runtime: sysbox-runc\nallow: ['host:7001']\n") as s:
         r = s.run(asks('print(ask("host", 7001), ask("host", 7004))'))
@@ -299,6 +303,7 @@ def listening(where, addr, port, *flags):
     return p
 
 
+# O-1, O-2
 @test
 def a_login_calls_back():
     """The provider sends the browser to 127.0.0.1, where the program inside
@@ -313,6 +318,7 @@ def a_login_calls_back():
         check(ask_here(1455, "/") == 7, "closed with the session")
 
 
+# O-1, O-2
 @test
 def published_at_another_port():
     with Place("ports: ['3000:5173']\n") as w:

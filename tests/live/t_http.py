@@ -70,6 +70,7 @@ def methods_and_paths():
     check("method" in denied and "path" in denied, "both", denied)
 
 
+#
 @test
 def paths_that_are_not_canonical_are_refused_and_not_repaired():
     tries = [["resolve", "api.test"]]
@@ -109,6 +110,7 @@ def connection_with_several_requests():
     check(not s.arrived("http", host="api2.test"), "nothing for the other")
 
 
+# N-10
 @test
 def host_decides_in_the_clear():
     # neighbour.test is at the same address and not granted.
@@ -142,6 +144,7 @@ def host_decides_in_the_clear():
           s.arrived("http"))
 
 
+#
 @test
 def absolute_form_and_connect():
     def ask(target, method="GET", host="api.test"):
@@ -485,6 +488,7 @@ def to(authority, path, **more):
     return {":authority": authority, ":path": path, **more}
 
 
+# N-14
 @test
 def http2_requests_are_each_judged():
     s = l7.h2(H2_POLICY, {"origin": "https://a.h2.test", "requests": [
@@ -575,7 +579,7 @@ def other_ways_to_say_method_and_path():
     check(s.tried[0]["ok"], "where no method is asked for", s.tried[0])
 
 
-@live.docker_only
+@test
 def http2_stays_end_to_end_in_a_tunnel():
     s = l7.h2("allow: [a.h2.test]\n", {"origin": "https://a.h2.test",
               "requests": [to("a.h2.test", "/x")]})
@@ -599,6 +603,7 @@ def http2_without_tls():
     check(not s.arrived("http"), "nothing arrived", s.arrived("http"))
 
 
+# N-14, J-3
 @test
 def refusals_help():
     asked = [["get", "https://api.test/admin?token=SECRET"],

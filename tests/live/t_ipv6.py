@@ -1,14 +1,18 @@
 """IPv6, with an uplink that has it."""
 import live
-from live import check, session, test
+from live import check, ipv6, test
 
-POLICY = "uplink: six\n"
 SITE6, OTHER6 = "2a0e:11::1:1", "2a0e:11::2:1"
+
+
+def session(policy, attempts):
+    with ipv6() as uplink:
+        return live.session(uplink + policy, attempts)
 
 
 @test
 def names_and_addresses():
-    s = session(POLICY + "allow: ['site.test:443', six.test, "
+    s = session("allow: ['site.test:443', six.test, "
                 "'[2a0e:11::5:1]:80']\n", [
                     ["dns", "192.0.0.1", "site.test", "AAAA"],
                     ["resolve", "site.test"], ["tcp", SITE6, 443, ""],
@@ -46,7 +50,7 @@ def inward_addresses():
         ["dns", "192.0.0.1", "mapped.test", "AAAA"],
         ["dns", "192.0.0.1", "linklocal.test", "AAAA"]]
     check(len(own) >= 2, "the host has such addresses", own)
-    s = session(POLICY + "allow: ['*', unique.test, wrapped.test, "
+    s = session("allow: ['*', unique.test, wrapped.test, "
                 "sixtofour.test, mapped.test, linklocal.test]\n", tries)
     for result, what in zip(s.tried, tries):
         if what[0] == "dns":
@@ -60,7 +64,7 @@ def inward_addresses():
 
 @test
 def other_resolvers():
-    s = session(POLICY + "allow: ['*']\n", [
+    s = session("allow: ['*']\n", [
         ["dns", "2001:4860:4860::8888", "site.test"],
         ["dns", "2001:4860:4860::8888", "site.test", {"tcp": True}]])
     check(not s.tried[0]["ok"], "UDP", s.tried[0])

@@ -180,7 +180,7 @@ def the_gate_dies():
         p = started(where, "while :; do curl -sS -m 2 -o /dev/null "
                     "https://site.test/; sleep 0.05; done")
         pids = gate_processes()
-        live.the.docker("kill", *live.running("membrane.role=gate"))
+        live.kill_part("gate")
         ends(p, "the gate")
         for pid in pids.get("haproxy", []):
             check(not os.path.exists("/proc/%d" % pid), "HAProxy is gone")
@@ -253,6 +253,7 @@ def many_names_and_paths():
     check(s.seconds < 20, "and it starts", s.seconds)
 
 
+# N-15
 @test
 def addresses_are_tied_to_names_while_they_are_used():
     # rotate.test has another address at each question, for one second.

@@ -33,9 +33,9 @@ print(refused)
 @test
 def floods_are_refused_and_folded():
     s = shell("allow: [site.test]\n", "python3 -c '%s'; "
-              "curl -sS -m 5 http://site.test/" % FLOOD.replace("'", '"'))
+              "curl -sS -m 30 http://site.test/" % FLOOD.replace("'", '"'))
     check(s.stdout == "3000\nhello from site.test\n", "it still serves",
-          s.stdout + s.stderr[-800:])
+          s.stdout + s.stderr[:400] + " ... " + s.stderr[-400:])
     check(len(s.stderr) < 20000, "the summary stays readable", len(s.stderr))
     check(not s.arrived(name=lambda n: n and "exfil" in n), "no query left")
     check(not s.arrived("packet", addr=lambda a: a.startswith("11.0.2.")),
@@ -50,7 +50,7 @@ def queries_for_granted_wildcards_in_bulk():
     check(s.stdout == "done\n", "1500 names", s.stdout + s.stderr[-800:])
 
 
-@live.docker_only
+@live.docker_only("its control group of processes")
 def processes_are_limited():
     s = shell("", "cat /sys/fs/cgroup/pids/pids.max /sys/fs/cgroup/pids.max "
               "2>/dev/null | head -n 1")

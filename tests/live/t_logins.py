@@ -5,8 +5,8 @@ import os
 import re
 import subprocess
 
+import accounts
 import live
-import sites
 from l7 import header
 from live import ROOT, Failed, Place, check, test
 from t_agents import needs
@@ -28,6 +28,32 @@ def browse(url):
     page, _, last = done.stdout.rpartition("\n")
     status, _, where = last.partition(" ")
     return where, status, page + done.stderr
+
+
+def allow_device(said):
+    """Somebody types the code that he was shown, elsewhere."""
+    code = re.search(rb"USER-\d+", said)[0].decode()
+    done = subprocess.run(live.the.enter(
+        "curl", "-sS", "-d", "user_code=" + code,
+        "https://auth.openai.com/codex/device"), check=False,
+        capture_output=True, text=True)
+    check(done.stdout == "allowed\n", "the device is allowed",
+          done.stdout + done.stderr)
+
+
+def login_page(url):
+    """What the provider's page says in the end to whom it has signed in."""
+    _, status, page = browse(url)
+    check(status == "200", "the provider's page is there", (status, page))
+    return page
+
+
+def code_of(page):
+    """What it has for somebody to copy."""
+    found = re.search(r"Claude Code: (\S+)", page)
+    if not found:
+        raise Failed("the page has no code: %s" % page)
+    return found[1].encode()
 
 
 def url_of(p):
@@ -68,7 +94,7 @@ def codex_logs_in():
         check(len(exchanged) == 1 and exchanged[0]["src"] == "198.18.0.1",
               "the agent has asked for its tokens itself", exchanged)
         login = where.state / "home/.codex/auth.json"
-        access, refresh, _ = sites.chatgpt(exchanged[0]["asked"]["code"])
+        access, refresh, _ = accounts.chatgpt(exchanged[0]["asked"]["code"])
         held = json.loads(login.read_text())["tokens"]
         check((held["access_token"], held["refresh_token"]) ==
               (access, refresh), "and keeps them in its home", held)
@@ -77,6 +103,30 @@ def codex_logs_in():
         s = where.membrane("run", "--", "sh", "-c", LOGIN + " status")
         check(s.status == 0 and "Logged in using ChatGPT" in s.stderr,
               "the next session is logged in", (s.stdout, s.stderr))
+
+
+@test
+def codex_logs_in_on_another_device():
+    """No port: the provider has a page for the code that is shown."""
+    needs("npm")
+    with Place(CODEX) as where:
+        out = live.Log("inet.jsonl")
+        p = where.popen("run", "--", "sh", "-c", LOGIN + " --device-auth")
+        said = b""
+        while not re.search(rb"USER-\d+\D", said):
+            more = os.read(p.stdout.fileno(), 4096)
+            if not more:
+                raise Failed("it shows no code: %s %s" % (said, p.stderr.read()))
+            said += more
+        allow_device(said)
+        text = p.communicate(timeout=60)[1].decode()
+        check(p.returncode == 0, "it is logged in", (p.returncode, text))
+        live.the.settle()
+        exchanged, = live.matching(out.events(), "exchange")
+        access, refresh, _ = accounts.chatgpt(exchanged["asked"]["code"])
+        held = json.loads((where.state / "home/.codex/auth.json").read_text())
+        check((held["tokens"]["access_token"], held["tokens"]["refresh_token"])
+              == (access, refresh), "its tokens are kept", held)
 
 
 @test
@@ -118,7 +168,7 @@ def codex_logs_in_where_its_provider_is_closed():
               "no login is kept")
 
 
-def with_a_code(where, code):
+def with_a_code(where, code=None):
     """claude, and its user who pastes what the provider's page has shown."""
     p = where.popen("run", "--", "sh", "-c", IN_PATH + "exec claude auth login",
                     stdin=subprocess.PIPE)
@@ -129,10 +179,12 @@ def with_a_code(where, code):
             raise Failed("it asks for no code: %s %s" % (
                 said, p.stderr.read()))
         said += more
-    check(b"https://claude.ai/oauth/authorize?" in said, "it prints a URL",
-          said)
-    out, err = p.communicate(b"%s#state\n" % code, timeout=60)
-    return p.returncode, (out + err).decode()
+    url = re.search(rb"https://claude\.ai/oauth/authorize\?\S+", said)
+    if not url:
+        raise Failed("it prints no URL: %s" % said)
+    code = code or code_of(login_page(url[0].decode()))
+    out, err = p.communicate(b"%s\n" % code, timeout=60)
+    return p.returncode, (out + err).decode(), code.decode()
 
 
 @test
@@ -140,14 +192,15 @@ def claude_logs_in_by_a_code():
     needs("npm")
     with Place(POLICY % "claude") as where:
         out = live.Log("inet.jsonl")
-        status, text = with_a_code(where, b"code-1")
+        status, text, code = with_a_code(where)
+        code = code.partition("#")[0]
         check(status == 0 and "Login successful" in text, "it is logged in",
               (status, text))
         live.the.settle()
         check([e["asked"]["code"] for e in live.matching(
-            out.events(), "exchange")] == ["code-1"],
+            out.events(), "exchange")] == [code],
               "it has asked for its tokens, once", out.events())
-        access, refresh = sites.renewed("code-1")
+        access, refresh = accounts.renewed(code)
         held = json.loads((where.state / "home/.claude/.credentials.json"
                            ).read_text())["claudeAiOauth"]
         check((held["accessToken"], held["refreshToken"]) ==
@@ -165,7 +218,7 @@ def claude_logs_in_by_a_code():
 def claude_with_a_wrong_code():
     needs("npm")
     with Place(POLICY % "claude") as where:
-        status, text = with_a_code(where, b"another")
+        status, text, _ = with_a_code(where, b"another#state")
         check(status not in (0, 125) and "wasn't accepted" in text, "it says so",
               (status, text))
         check(not (where.state / "home/.claude/.credentials.json").exists(),

@@ -5,8 +5,10 @@ import contextlib
 import re
 
 import live
-from live import ROOT, Place, check, test, within
+from live import ROOT, Place, check, within
 from t_agents import needs
+
+test = live.docker_only("containers on its network")
 
 MOUNT = "type=bind,source=%s/build/clients/usr,target=/usr,readonly" % ROOT
 REDIS = ("--mount", MOUNT, "membrane-agent", "redis-server", "--save", "",

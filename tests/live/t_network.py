@@ -1,4 +1,6 @@
 """What may be reached, and what not: names, wildcards, addresses, ports."""
+
+import live
 from live import check, session, shell, test
 
 SITE, OTHER, UNGRANTED = "11.0.1.1", "11.0.2.1", "11.0.3.1"
@@ -37,7 +39,8 @@ def other_names_are_refused():
         ["resolve", "site.test.other.test"], ["resolve", "xsite.test"]])
     for result in s.tried:
         check(not result["ok"], "refused", result)
-        check(result["ms"] < 500, "at once", result)
+        # a resolver that does not answer is waited for five seconds
+        check(result["ms"] < 2500, "at once", result)
     check(not s.arrived("dns", name=lambda n: n != "site.test"),
           "no query went out", s.arrived("dns"))
     check(not s.arrived("packet", addr=OTHER), "nothing arrived")
@@ -82,6 +85,7 @@ def ranges_and_udp_ports():
     check(s.arrived("udp", port=7777, addr=SITE), "UDP arrived")
 
 
+# D-14
 @test
 def udp_is_closed_unless_written():
     s = session("allow: [site.test, 11.0.2.0/24]\n", [
@@ -128,6 +132,7 @@ def cidr_opens_its_addresses():
     check(not s.tried[7]["ok"], "an address grants no name", s.tried[7])
 
 
+# D-8
 @test
 def any_opens_public_addresses_only():
     s = session("allow: ['*']\n", [
@@ -180,7 +185,7 @@ def refusals_are_summed_up_on_stderr_and_on_record():
     check("other.test" in s.stderr, "the refused name", s.stderr)
     check(OTHER in s.stderr, "the refused address", s.stderr)
     check("allow" in s.stderr, "the line that would allow it", s.stderr)
-    check("site.test" not in s.stderr.replace("other", ""),
+    check("site.test" not in live.without_whose(s.stderr),
           "nothing of what was permitted", s.stderr)
     denied = [d for d in s.decided if d["verdict"] == "deny"]
     check(any(d.get("name") == "other.test" and d["kind"] == "resolve"

@@ -4,7 +4,8 @@ import hashlib
 import live
 from live import Place, check, leftovers, test
 
-POLICY = "allow: [site.test:443]\n"
+ENGINE = "engine: %s\n" % live.ENGINE
+POLICY = ENGINE + "allow: [site.test:443]\n"
 GET = ("python3", "probe.py", '[["get", "https://site.test/"]]')
 
 
@@ -42,7 +43,7 @@ def runs_what_was_reviewed():
               "what ran is what was in the folder")
 
 
-@live.docker_only
+@test
 def refuses_anything_else():
     with Place(POLICY) as where:
         plan = where.work / "plan"
@@ -51,11 +52,12 @@ def refuses_anything_else():
         refused(where, where.membrane("run", "--plan", "plan", "--", *GET),
                 "ruleset.nft")
         where.membrane("compile", "-o", "plan")
-        (where.state / "config.yaml").write_text("allow: [site.test]\n")
+        (where.state / "config.yaml").write_text(ENGINE +
+                                                 "allow: [site.test]\n")
         where.own()
         refused(where, where.membrane("run", "--plan", "plan", "--", *GET),
                 "widened: the policy permits more than the plan")
-        (where.state / "config.yaml").write_text("allow: []\n")
+        (where.state / "config.yaml").write_text(ENGINE + "allow: []\n")
         where.own()
         refused(where, where.membrane("run", "--plan", "plan", "--", *GET),
                 "narrowed: the policy permits less than the plan")

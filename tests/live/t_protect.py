@@ -1,16 +1,20 @@
 """`protect`: the files of the home that the session's first process alone
 opens, against all that its tools may try."""
+import contextlib
 import json
 import os
 import pathlib
+import signal
 import struct
 import subprocess
 import tempfile
 
 from l7 import header
 import live
-from live import (HERE, ROOT, Failed, Place, Skip, check, leftovers, running,
-                  test)
+import terminal
+from live import (HERE, ROOT, Failed, Place, Skip, check, first_processes,
+                  kill_part, leftovers, strays, subordinate_numbers,
+                  test, within)
 
 FILE = ".claude/.credentials.json"
 PROTECT = "protect: [{files: ['~/.claude/.credentials.json*'], by: %s}]\n" \
@@ -27,7 +31,7 @@ CHANGES = ["exchange", "replace", "write", "append", "truncate", "remove",
            "folder"]
 
 
-def agent(policy, command, root=False, **more):
+def agent(policy, command, root=False, around=contextlib.nullcontext, **more):
     """One session whose first process is the agent: what it said."""
     files = {"agent.js": (HERE / "protect_agent.js").read_text(),
              "attack.py": (HERE / "protect_attack.py").read_text(),
@@ -40,7 +44,8 @@ def agent(policy, command, root=False, **more):
         secret = keep(where)
         if root:
             take(where)
-        s = where.membrane("run", "--", *command)
+        with around(where):
+            s = where.membrane("run", "--", *command)
         try:
             s.told = json.loads(s.stdout)
         except ValueError:
@@ -130,6 +135,7 @@ def is_held(s):
     check(s.left == "TOKEN-last\n", "that is what the host has", s.left)
 
 
+# P-2, P-4
 @test
 def the_first_process_alone():
     s = agent(PROTECT % "node", ["node", "agent.js"],
@@ -171,6 +177,7 @@ def the_attacks_work_where_nothing_is_protected():
           "the debugger opens", s.told["said"]["SIGUSR1"])
 
 
+# P-7
 @test
 def another_program_is_nobody():
     with Place(PROTECT % "claude") as where:
@@ -184,6 +191,7 @@ def another_program_is_nobody():
         check(os.stat(secret).st_size == 12, "it is as it was")
 
 
+# P-3
 @test
 def what_the_first_process_goes_on_as_is_nobody():
     with Place(PROTECT % "sh") as where:
@@ -199,6 +207,7 @@ def what_the_first_process_goes_on_as_is_nobody():
               s.stdout + s.stderr)
 
 
+# P-5
 @test
 def a_link_on_the_way_is_not_followed():
     """One that the host has made: the name behind it is no protected one."""
@@ -217,6 +226,121 @@ def a_link_on_the_way_is_not_followed():
 def for_root_too():
     """Where the workspace is root's, so are the agent and its tools."""
     is_held(agent(PROTECT % "node", ["node", "agent.js"], root=True))
+
+
+@live.native_only("users of its own namespace")
+def for_a_user_with_numbers_of_their_own():
+    """Root inside is one of these, and not the machine's."""
+    is_held(agent(PROTECT % "node", ["node", "agent.js"],
+                  around=subordinate_numbers))
+    is_held(agent(PROTECT % "agent", ["./agent"], around=subordinate_numbers,
+                  files={"static": static_reader(), "agent": static_agent()}))
+
+
+@contextlib.contextmanager
+def nobody(where):
+    """Who launches it is who root is shown as, where one user is mapped."""
+    subprocess.run(["chown", "-R", "65534", where.root], check=True)
+    where.launcher = 65534
+    yield
+
+
+@live.native_only("users of its own namespace")
+def for_nobody_too():
+    is_held(agent(PROTECT % "node", ["node", "agent.js"], around=nobody))
+
+
+# What a tool may do to be taken for the main process, or to lie elsewhere.
+DISGUISES = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+path, main = sys.argv[1], os.getppid()
+
+def reads(name, before=lambda: None):
+    child = os.fork()
+    if child == 0:
+        try:
+            before()
+            print(name, open(path).read().strip(), flush=True)
+        except OSError as e:
+            print(name, "refused:", e.strerror, flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+
+def unshare(*flags):
+    for flag in flags:
+        if libc.unshare(flag):
+            raise OSError(ctypes.get_errno(), "unshare")
+
+def runs(program, name, how):
+    child = os.fork()
+    if child == 0:
+        os.dup2(1, 2)
+        try:
+            how(program, name)
+        except OSError as e:
+            print("not run", e)
+        os._exit(0)
+    os.waitpid(child, 0)
+
+def by_memory(program, name):
+    fd = os.memfd_create(name)
+    os.write(fd, open(program, "rb").read())
+    os.execve(fd, [name, "-c", "read x <%s; echo $x" % path], {})
+
+def joins(kind):
+    fd = os.open("/proc/%d/ns/%s" % (main, kind), os.O_RDONLY)
+    if libc.setns(fd, 0):
+        raise OSError(ctypes.get_errno(), "setns")
+
+reads("plainly")
+runs("/bin/sh", "sh", lambda p, n: os.execv(
+    p, [n, "-c", "read x <%s; echo $x" % path]))
+runs("/bin/sh", "sh", by_memory)
+reads("users", lambda: unshare(0x10000000))
+reads("processes", lambda: unshare(0x10000000, 0x20000000))
+reads("mounts", lambda: unshare(0x10000000, 0x20000))
+for kind in ("user", "pid", "mnt"):
+    reads("of " + kind, lambda: joins(kind))
+# numbers come again: each number that there is, once
+for _ in range(600):
+    reads("number")
+# whoever looks for others than the session's own
+seen = [open("/proc/%s/comm" % p).read().strip()
+        for p in os.listdir("/proc") if p.isdigit()]
+print("seen", sorted(set(seen)))
+"""
+
+
+@test
+def no_disguise_helps():
+    """Names, programs in memory, and namespaces of a tool's own."""
+    namespaces = "hardening: {user_namespaces: true}\n"
+    for policy in (PROTECT % "sh" + namespaces, namespaces):
+        with Place(policy, files={"disguise.py": DISGUISES}) as where:
+            keep(where)
+            s = where.membrane(
+                "run", "--", "sh", "-c", "read x <~/%s; echo own $x; "
+                "python3 disguise.py ~/%s; read x <~/%s; echo still $x" % (
+                    FILE, FILE, FILE))
+        lines = s.stdout.splitlines()
+        if policy == namespaces:   # each of them works where nothing is
+            got = [line.rpartition(" ")[0] for line in lines[1:-1]
+                   if line.endswith("TOKEN-first")]
+            check(got[:6] == ["plainly", "", "", "users", "processes",
+                              "mounts"] and got.count("number") == 600,
+                  "without 'protect' they read it", s.stdout[-900:])
+            continue
+        check(lines and lines[0] == "own TOKEN-first" and
+              lines[-1] == "still TOKEN-first", "the main process reads it",
+              s.stdout[-900:] + s.stderr[-900:])
+        check(not [line for line in lines[1:-1] if "TOKEN" in line],
+              "and nobody else", s.stdout[-900:])
+        check(sum(line.startswith("number refused") for line in lines) == 600,
+              "whatever its number", s.stdout[-900:])
+        seen, = [line for line in lines if line.startswith("seen")]
+        check("view" not in seen and "gate" not in seen, "nor is more seen",
+              seen)
 
 
 @test
@@ -284,7 +408,7 @@ def what_is_not_there_is_said_as_ever():
     with Place(PROTECT % "absent") as where:
         keep(where)
         for command, status, words in (
-                ("absent", 127, "has no 'absent'"),
+                ("absent", 127, " no 'absent'"),
                 ("./absent", 126, "'./absent' cannot be run")):
             if status == 126:
                 (where.work / "absent").write_text("not to be run")
@@ -311,8 +435,7 @@ def a_view_that_dies_ends_the_session():
             "run", "--", "sh", "-c", "echo up; read x <~/%s; while "
             "sleep 0.1; do cat ~/%s ~/x; done" % (FILE, FILE), text=True)
         check(session.stdout.readline() == "up\n", "it runs")
-        view, = running("membrane.role=view")
-        live.the.docker("kill", view)
+        kill_part("view")
         status = session.wait(timeout=30)
         out = session.stdout.read() + session.stderr.read()
         check(status == 125, "the session ends", out)
@@ -320,6 +443,45 @@ def a_view_that_dies_ends_the_session():
         check(not leftovers(), "nothing is left", leftovers())
         mounts = pathlib.Path("/proc", live.the.pid, "mountinfo").read_text()
         check(str(where.root) not in mounts, "no mount is left", mounts)
+
+
+@test
+def at_a_terminal_too():
+    """Where keys and jobs go by the process that is told of."""
+    with Place(PROTECT % "bash") as where:
+        keep(where)
+        with terminal.Terminal(where.argv("run", "--", "bash", "--norc")) as t:
+            t.type(b"read x <~/%s; echo own $x\r" % FILE.encode())
+            check(t.shows(b"own TOKEN-first"), "it reads it", t.all)
+            t.type(b"cat ~/%s\r" % FILE.encode())
+            check(t.shows(b"Permission denied"), "its tool does not", t.all)
+            t.type(b"exit 7\r")
+            check(t.ends() == 7, "and it ends", t.all)
+    check(within(10, lambda: not strays()), "nobody is left", strays())
+
+
+@live.native_only("a namespace of processes for all")
+def each_process_of_the_view_is_its_end():
+    """The one that knows who asks, and those that answer."""
+    for victim in ("supervisor", "server", "server of the home"):
+        with Place(PROTECT % "sh") as where:
+            keep(where)
+            session = where.popen("run", "--", "sh", "-c", "echo up; while :; "
+                                  "do sleep 0.1; cat ~/%s; done" % FILE,
+                                  text=True)
+            check(session.stdout.readline() == "up\n", "it runs")
+            supervisor, = first_processes("view")
+            servers = pathlib.Path("/proc", supervisor, "task", supervisor,
+                                   "children").read_text().split()
+            check(len(servers) == 2, "of workspace and home", servers)
+            os.kill(int({"supervisor": supervisor, "server": servers[0],
+                         "server of the home": servers[1]}[victim]),
+                    signal.SIGKILL)
+            status = session.wait(timeout=30)
+            out = session.stdout.read() + session.stderr.read()
+            check(status == 125 and "view" in out and "TOKEN" not in out,
+                  "without its %s the session ends" % victim, (status, out))
+            check(within(5, lambda: not strays()), "nobody is left", strays())
 
 
 NPM = ROOT / "build/clients/npm"

@@ -106,6 +106,17 @@ def each_connection_and_each_request_has_one():
 
 
 @test
+def a_request_that_is_open_at_the_end_has_one():
+    """Its server has not answered by then, and whoever asked is gone."""
+    s = web(POLICY, [["resolve", "api.test"],
+                     ["http", API, 443, request("/slow/30"), "api.test", 0.3]])
+    found = [d for d in s.decided if d["kind"] == "request"]
+    check(len(found) == 1 and fits(found[0], {
+        "path": "/slow/30", "verdict": "allow", "line": API_LINE}), "its one",
+        found)
+
+
+@test
 def any_grant_has_its_line_too():
     for policy, port in (("allow: ['*']\n", 5432),
                          ("allow:\n  - '*'\n  - {dest: api.test, http: "
@@ -121,7 +132,7 @@ def any_grant_has_its_line_too():
             check(d.get("line") and d.get("id"), "its line", d)
 
 
-@live.docker_only
+@test
 def upstream_trouble_is_told_in_json_too():
     accept = {"headers": {"Accept": "application/json"}}
     s = web("allow:\n  - {dest: api.test, http: [{methods: [GET]}]}\n"

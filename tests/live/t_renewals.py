@@ -4,8 +4,8 @@ import contextlib
 import json
 import subprocess
 
+import accounts
 import live
-import sites
 from l7 import header
 from live import check, test, within
 from t_tokens import (ACCESS, FILE, LOGIN, REFRESH, RENEWED, TOKEN, Login, ask,
@@ -58,10 +58,11 @@ def sent(log):
             e["path"] == "/used" for v in header(e, "authorization")]
 
 
+# C-16
 @test
 def sessions_of_one_login_renew_once():
     """Two of one state folder and one of another, at the same moment."""
-    access, refresh = sites.renewed(REFRESH)
+    access, refresh = accounts.renewed(REFRESH)
     tried = renew("rotates"), use("new.access_token"), use()
     with Login(RENEWED) as where, Login(
             RENEWED, env={"HOME": str(where.place.root)}) as other:
@@ -91,12 +92,13 @@ def sessions_of_one_login_renew_once():
         check(renewals(log) == [refresh], "by the new one", renewals(log))
 
 
+# C-15
 @test
 def what_the_host_has_renewed_serves():
     for login, asked, bearer in (
             (changed(*THEIRS), [], THEIRS[0]),
             (changed(*THEIRS, expiresAt=1700000000000), [THEIRS[1]],
-             sites.renewed(THEIRS[1])[0])):
+             accounts.renewed(THEIRS[1])[0])):
         with Login(RENEWED) as where:
             session = Waiting(where, use(), renew("rotates"), use())
             text = json.dumps(login)
@@ -125,7 +127,7 @@ def what_the_host_has_renewed_serves():
 @test
 def what_is_written_while_the_server_is_asked_stays():
     released = live.the.state / "released"
-    access, refresh = sites.renewed(REFRESH)
+    access, refresh = accounts.renewed(REFRESH)
     for login, bearer, held in (
             ({**LOGIN, "later": 1}, access, (access, refresh)),
             (changed(*THEIRS), THEIRS[0], THEIRS)):
@@ -155,17 +157,17 @@ def what_is_written_while_the_server_is_asked_stays():
 
 @test
 def odd_tokens_are_carried_exactly():
-    with Login(RENEWED, login=changed(access=sites.ODD)) as where:
+    with Login(RENEWED, login=changed(access=accounts.ODD)) as where:
         s = where.run(use(), renew("odd"), use("new.access_token"),
                       ask("https://api.test/used", [TOKEN],
                           **{"x-b": "<{%s}>" % TOKEN}))
         check([code for code, _ in s.tried] == [200] * 4, "served", s.tried)
         got = [header(e, "authorization") for e in s.arrived(
             "http", path="/used")]
-        check(got == [["Bearer " + sites.ODD]] * 2 + [[]], "byte by byte", got)
+        check(got == [["Bearer " + accounts.ODD]] * 2 + [[]], "byte by byte", got)
         check(header(s.arrived("http", path="/used")[2], "x-b") ==
-              ["<%s>" % sites.ODD], "in a text, too", s.arrived("http"))
-        nowhere(s, sites.ODD, REFRESH)
+              ["<%s>" % accounts.ODD], "in a text, too", s.arrived("http"))
+        nowhere(s, accounts.ODD, REFRESH)
 
 
 @test
@@ -186,6 +188,7 @@ def what_is_no_token_is_refused():
         check(where.path.read_text() == text, "the file is as it was")
 
 
+# C-13
 @test
 def a_token_too_long_for_a_session_is_the_hosts():
     """The server has ended the old one: it is in the file, or lost."""
@@ -206,7 +209,7 @@ def a_token_too_long_for_a_session_is_the_hosts():
 def protected_as_well():
     """The copy is for the session's command: its children cannot read it."""
     both = "protect: [{files: ['~/%s*'], by: python3}]\n" % FILE + RENEWED
-    access, _ = sites.renewed(REFRESH)
+    access, _ = accounts.renewed(REFRESH)
     with Login(both) as where:
         (where.place.work / "agent.py").write_text(
             "import os, subprocess, sys\n"
@@ -237,10 +240,11 @@ def a_host_without_a_network():
                        check=True)
 
 
-@test
+# C-17
+@live.docker_only("a network of its own")
 def by_the_uplink_that_the_policy_names():
     network = "membrane-live-renewals"
-    access, refresh = sites.renewed(REFRESH)
+    access, refresh = accounts.renewed(REFRESH)
     live.the.docker("network", "create", network)
     try:
         with a_host_without_a_network(), Login(RENEWED) as where:

@@ -8,7 +8,9 @@ import subprocess
 import threading
 
 import live
-from live import Failed, Log, Skip, check, matching, test
+from live import Failed, Log, Skip, check, matching
+
+test = live.docker_only("a daemon without root")
 
 SCRIPT = live.HERE / "rootless.sh"
 POLICY = "allow: [site.test]\nignore: [.env]\ntrace: {engine: off}\n"
@@ -235,7 +237,8 @@ def what_a_rootless_docker_cannot():
         done = subprocess.run(
             ["nsenter", "-t", h_pid(), "-m", "-p", "env",
              "HOME=%s/root" % h.at, "DOCKER_HOST=unix://%s/run/docker.sock" %
-             h.at, h.at + "/tree/build/bin/membrane", "run",
+             h.at, "MEMBRANE_ENGINE=docker",
+             h.at + "/tree/build/bin/membrane", "run",
              "--trust-workspace", "--workspace", where, "--", "true"],
             text=True, capture_output=True, check=False)
         check(done.returncode == 125 and

@@ -4,8 +4,8 @@ import hashlib
 import json
 import shutil
 
+import accounts
 import live
-import sites
 from live import Place, check, test
 from t_control import WAIT, Running
 from t_tokens import REFRESH, RENEWED, Login, renew, use
@@ -35,6 +35,7 @@ def run(place, command):
     return place.membrane("run", "--no-trace", "--", "sh", "-c", command)
 
 
+# C-1, C-4
 @test
 def decrypted_origins_are_verified_by_them():
     """The gate believes both, and on record is what it was given."""
@@ -57,6 +58,7 @@ def decrypted_origins_are_verified_by_them():
               "does not", (s.stdout, s.stderr))
 
 
+# C-2
 @test
 def the_agent_trusts_them_where_nothing_is_decrypted():
     ask = GET + "https://git.corp.test/; " + GET + "https://site.test/; " \
@@ -89,12 +91,13 @@ def what_is_allowed_later_is_decrypted_for_them_too():
                   "decided by path, and spliced", (out, err))
 
 
+# C-1
 @test
 def tokens_are_renewed_where_they_sign():
     """libcurl on the host believes them as well, and the host's own still."""
     login = RENEWED.replace("auth.test", "auth.corp.test")
     here = {**renew(), "url": "https://auth.corp.test/v1/oauth/token"}
-    access, _ = sites.renewed(REFRESH)
+    access, _ = accounts.renewed(REFRESH)
     with Login(login + ROOTS) as where:
         shutil.copy(live.the.state / "ca" / "corp.crt",
                     where.place.root / "corp.pem")
@@ -115,6 +118,7 @@ def tokens_are_renewed_where_they_sign():
               "without them nothing is sent", (s.tried, s.stderr))
 
 
+# C-3
 @test
 def a_server_s_certificate_is_no_root():
     leaf = next((live.the.state / "tls").glob("*.pem")).read_bytes()

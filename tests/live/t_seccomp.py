@@ -2,6 +2,7 @@
 import json
 import platform
 
+import live
 from live import HERE, ROOT, Skip, check, shell, test
 
 CALLS = (HERE / "calls.py").read_text()
@@ -45,7 +46,7 @@ def calls_that_are_refused():
         check(got.get(name) == how, "%s: %s" % (name, how), got.get(name))
 
 
-@test
+@live.docker_only("another filter")
 def without_the_filter_they_are_the_kernels_to_answer():
     """The calls are real ones: what refuses them above is the filter."""
     got = made("hardening: {seccomp: unconfined}\n", *REFUSED, *NAMESPACES)
@@ -57,7 +58,7 @@ def without_the_filter_they_are_the_kernels_to_answer():
         check(got["i386"] != "SIGSYS", "32 bits, too", got)
 
 
-@test
+@live.docker_only("capabilities")
 def what_a_capability_brings():
     got = made("hardening: {user: 0, capabilities: [SYS_CHROOT, NET_RAW]}\n",
                "chroot", "raw", "packet", "vsock", "mount", "netfilter")

@@ -13,6 +13,7 @@ ODD = ["none", "empty", "two names", "two extensions", "ech", "esni", "split",
 GIT_DAEMON = "0032git-upload-pack /project.git\0host=site.test\0"
 
 
+# N-6
 @test
 def granted_names_pass_untouched():
     s = web("allow: [site.test, '*.h2.test']\n", [
@@ -34,6 +35,7 @@ def granted_names_pass_untouched():
     check(s.arrived("packet", addr=SITE, port=4443), "on an odd port too")
 
 
+# N-2
 @test
 def hellos_that_cannot_be_read_exactly_are_refused():
     s = web("allow: [site.test]\n", [["resolve", "site.test"]] + [
@@ -71,6 +73,7 @@ SECOND = ["other", "bare", "nameless", "two names", "ech", "split",
           "behind", "third", "alert", "SSLv2"]
 
 
+# N-5
 @test
 def a_second_hello_states_the_first_ones_name():
     # A server that asks for another key obeys the name in the hello that
@@ -102,6 +105,7 @@ def a_second_hello_states_the_first_ones_name():
     check("neighbour.test" in s.stderr, "the summary has it", s.stderr)
 
 
+# N-1
 @test
 def fronting_by_sni():
     # neighbour.test has the address of site.test and is not granted.
@@ -165,6 +169,7 @@ def host_inside_the_tunnel_is_the_residual_risk_and_inspect_closes_it():
         check("name-mismatch" in reasons(s), "reason", s.decided)
 
 
+# N-3
 @test
 def addresses_granted_as_such_need_no_name():
     s = web("allow: [11.0.1.0/24]\n", [
@@ -175,7 +180,8 @@ def addresses_granted_as_such_need_no_name():
         check(result["ok"], "permitted", result)
 
 
-@live.docker_only
+# N-11
+@test
 def raw_bytes_and_servers_that_speak_first():
     s = web("allow: [site.test]\n", [
         ["silent", "site.test", 22], ["silent", "site.test", 25],
@@ -267,6 +273,7 @@ def a_client_may_be_slow_to_begin():
           s.arrived("hello"))
 
 
+# D-15
 @test
 def bytes_that_are_not_http_where_only_http_may_flow():
     policy = "allow:\n  - {dest: api.test, http: [{paths: [/v1/]}]}\n"
@@ -305,6 +312,7 @@ def tls_and_http_on_odd_ports():
           "what arrived", reached(s))
 
 
+# N-8
 @test
 def servers_with_bad_certificates():
     names = ("selfsigned.test", "expired.test", "badname.test")
@@ -328,6 +336,7 @@ def servers_with_bad_certificates():
               "the client sees the server's own", result)
 
 
+# N-7
 @test
 def certificates_of_the_session():
     s = web("allow:\n  - {dest: api.test, tls: inspect}\n"
@@ -378,17 +387,18 @@ def authority_is_of_one_session_and_its_key_stays_in_the_gate():
 
 @test
 def tls_over_ipv6():
-    s = web("uplink: six\nallow:\n  - site.test\n"
-            "  - {dest: api.test, http: [{paths: [/v1/]}]}\n", [
-                ["resolve", "site.test"], ["resolve", "api.test"],
-                ["hello", "2a0e:11::1:1", 443, "good", "site.test"],
-                ["hello", "2a0e:11::1:1", 443, "good", "neighbour.test"],
-                ["hello", "2a0e:11::1:1", 443, "none", "site.test"],
-                ["http", "2a0e:11::20:4", 443, request("/v1/x"), "api.test"],
-                ["http", "2a0e:11::20:4", 443, request("/admin"),
-                 "api.test"],
-                ["http", "2a0e:11::20:4", 80, request("/v1/y")],
-                ["tcp", "2a0e:11::1:1", 5432]])
+    with live.ipv6() as uplink:
+        s = web(uplink + "allow:\n  - site.test\n"
+                "  - {dest: api.test, http: [{paths: [/v1/]}]}\n", [
+                    ["resolve", "site.test"], ["resolve", "api.test"],
+                    ["hello", "2a0e:11::1:1", 443, "good", "site.test"],
+                    ["hello", "2a0e:11::1:1", 443, "good", "neighbour.test"],
+                    ["hello", "2a0e:11::1:1", 443, "none", "site.test"],
+                    ["http", "2a0e:11::20:4", 443, request("/v1/x"), "api.test"],
+                    ["http", "2a0e:11::20:4", 443, request("/admin"),
+                     "api.test"],
+                    ["http", "2a0e:11::20:4", 80, request("/v1/y")],
+                    ["tcp", "2a0e:11::1:1", 5432]])
     for i in (2, 5, 7, 8):
         check(s.tried[i]["ok"], "permitted", s.tried[i])
     for i in (3, 4, 6):

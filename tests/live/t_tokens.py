@@ -7,8 +7,8 @@ import pathlib
 import stat
 import time
 
+import accounts
 import live
-import sites
 from l7 import header, reasons
 from live import Place, check, test
 
@@ -97,6 +97,7 @@ def arrived_with(s, name):
     return [header(e, name) for e in s.arrived("http")]
 
 
+# C-5, C-7
 @test
 def headers_get_what_sentinels_stand_for():
     with Login() as where:
@@ -135,6 +136,7 @@ def headers_get_what_sentinels_stand_for():
         check(not found, "nor in any file of ours", found)
 
 
+# C-6
 @test
 def no_other_host_and_nothing_in_the_clear():
     with Login() as where:
@@ -157,7 +159,8 @@ def stands_in_no_process_of_the_host():
         line = p.stdout.readline()
         check(line == b"up\n", "nothing inside", line)
         ids = live.running("membrane.session", 2)
-        text = live.the.docker("inspect", *ids).stdout
+        text = "" if live.ENGINE == "native" else live.the.docker(
+            "inspect", *ids).stdout
         for one in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
             try:
                 argv = one.read_bytes().decode(errors="replace")
@@ -208,6 +211,7 @@ def the_next_session_has_a_new_copy():
               "what the host has now", second.arrived("http"))
 
 
+# C-8
 @test
 def refuses_to_start():
     oauth = LOGIN["claudeAiOauth"]
@@ -228,6 +232,7 @@ def refuses_to_start():
         check(s.status == 125 and FILE in s.stderr, "no file", s.stderr)
 
 
+# C-8
 @test
 def a_login_inside_and_links_are_left_alone():
     with Login() as where:
@@ -295,7 +300,7 @@ def nowhere(s, *secrets):
 
 
 def renews(form):
-    access, refresh = sites.renewed(REFRESH)
+    access, refresh = accounts.renewed(REFRESH)
     with Login(RENEWED) as where:
         before = time.time()
         s = where.run(use(), renew(form=form), use("new.access_token"), use(),
@@ -333,11 +338,13 @@ def renews(form):
               == [refresh], "and renews with the new one")
 
 
+# C-12, C-14
 @test
 def renewed_on_the_host_as_json():
     renews(False)
 
 
+# C-12, C-14
 @test
 def renewed_on_the_host_as_a_form():
     renews(True)
@@ -359,6 +366,7 @@ def renewals_that_fail_bring_nothing():
               "and so is the token")
 
 
+# C-10, C-11
 @test
 def what_is_no_renewal_goes_nowhere():
     with Login(RENEWED) as where:
@@ -401,6 +409,7 @@ with concurrent.futures.ThreadPoolExecutor(3) as pool:
               s.arrived("renewal"))
 
 
+# C-11
 @test
 def the_host_renews_as_well():
     theirs = "sk-ant-ort01-" + "h0St" * 20
@@ -420,9 +429,10 @@ def the_host_renews_as_well():
               (asked, out, err))
 
 
+# C-12
 @test
 def a_file_that_cannot_be_written_serves_this_session():
-    access, _ = sites.renewed(REFRESH)
+    access, _ = accounts.renewed(REFRESH)
     with Login(RENEWED) as where:
         text = where.path.read_text()
         folder = where.path.parent
@@ -452,7 +462,7 @@ def nobody_to_ask():
 @test
 def a_change_of_the_policy_keeps_them():
     """Another HAProxy takes over: it has what was renewed before."""
-    access, _ = sites.renewed(REFRESH)
+    access, _ = accounts.renewed(REFRESH)
     steps = r"""
 import subprocess, sys
 for attempts in sys.argv[2:]:

@@ -3,18 +3,27 @@ cannot."""
 import collections
 import contextlib
 import gzip
+import html
 import json
+import os
+import re
+import signal
 import subprocess
 import sys
 import time
 
 import live
-from live import Place, check, test, within
+from live import check, test, within
 
 sys.path.append(str(live.ROOT / "tests/guest"))
 import actions  # noqa: E402
 
 FULL = "trace: {engine: native, events: [full]}\n"
+
+
+class Place(live.Place):
+    """Docker's daemon loads the tracer's programs; without it root has to."""
+    launcher = 0 if live.ENGINE == "native" else None
 
 
 def files(where):
@@ -40,6 +49,21 @@ def paths(found, name, argument="pathname"):
 
 def run(where, command, *flags, **more):
     return where.membrane("run", *flags, "--", "bash", "-c", command, **more)
+
+
+# Twice what the ring has room for, once there is a file.
+STORM = """
+import os, time
+def wait(name):
+    while not os.path.exists(name):
+        time.sleep(0.02)
+print("up", flush=True)
+wait("go")
+for _ in range(400000):
+    os.close(os.open("/tmp/x", os.O_WRONLY | os.O_CREAT))
+print("done", flush=True)
+wait("end")
+"""
 
 
 @contextlib.contextmanager
@@ -138,6 +162,14 @@ exit 3
         check(end(found)["lost"] == 0, "nothing is lost", end(found))
 
 
+def by_exec():
+    """The agent's container, in which another process did something."""
+    agent = live.the.docker("ps", "-q", "--no-trunc", "--filter",
+                            "label=membrane.role=agent").stdout.strip()
+    live.the.docker("exec", agent, "touch", "/workspace/by-exec")
+    return agent
+
+
 @test
 def all_of_the_agent_and_nothing_of_the_host():
     with Place(FULL) as where:
@@ -146,18 +178,18 @@ def all_of_the_agent_and_nothing_of_the_host():
                   "until [ -e end ]; do sleep 0.1; done")
         with running(where, "bash", "-c", script) as p:
             within(30, (where.work / "begun").exists)
-            agent = live.the.docker("ps", "-q", "--no-trunc", "--filter",
-                                    "label=membrane.role=agent").stdout.strip()
-            live.the.docker("exec", agent, "touch", "/workspace/by-exec")
+            agent = by_exec() if live.ENGINE == "docker" else None
             for i in range(50):
                 (where.work / ("host-%d" % i)).write_text("")
             (where.work / "end").write_text("")
             p.wait(60)
         found = events(where)[1:-1]
-        check({e["containerId"] for e in found} == {agent},
-              "all are the container's")
+        ids = {e["containerId"] for e in found}
+        check(ids == {agent} if agent else len(ids) == 1,
+              "all are the session's", ids)
         opened = paths(found, "security_file_open")
-        check(opened["/workspace/by-exec"] == 1, "docker exec is seen")
+        check(opened["/workspace/by-exec"] == bool(agent),
+              "docker exec is seen")
         check(not [p for p in opened if "/host-" in p], "the host is not")
         check(sum("/inner-" in p for p in opened) == 10, "subshells")
         first, command = [e for e in found
@@ -172,8 +204,10 @@ def all_of_the_agent_and_nothing_of_the_host():
 
 @test
 def by_default_writes_and_what_is_secret():
-    with Place("ignore: [.env]\n", files={".env": "x", "plain": "y"}) as where:
-        run(where, "cat plain .env; cat ~/.ssh/id_rsa /etc/shadow; "
+    with Place("ignore: [.env]\n", files={".env": "x", "plain": "y",
+                                         "id_rsa": "z"}) as where:
+        (where.work / "id_rsa").chmod(0)
+        run(where, "cat plain .env; cat ~/.ssh/id_rsa id_rsa; "
             "echo a > written; curl -s http://192.0.2.7/; "
             "curl -s http://not.granted.example/")
         found = events(where)
@@ -181,7 +215,8 @@ def by_default_writes_and_what_is_secret():
         check(opened["/workspace/plain"] == 0, "plain reads are no news")
         check(opened["/workspace/.env"] == 1, "secrets are", opened)
         check(opened["/workspace/written"] == 1, "writes are", opened)
-        check(opened["/etc/shadow"] == 1, "refused reads are, too", opened)
+        check(opened["/workspace/id_rsa"] == 1, "refused reads are, too",
+              opened)
         check([1 for e in found
                if e["eventName"] == "security_socket_connect" and
                args(e)["remote_addr"].get("sin_addr") == "192.0.2.7"],
@@ -293,7 +328,7 @@ def what_is_done_by_other_numbers_is_recorded():
         check(end(found)["lost"] == 0, "nothing is lost", end(found))
 
 
-@test
+@live.user_only("root chowns what is its own")
 def a_capability_that_is_refused_is_recorded():
     with Place("") as where:
         run(where, "touch mine; chown 0 mine; exit 0")
@@ -376,34 +411,69 @@ def files_are_rotated_and_kept():
               lines[-1])
 
 
-def kill_tracer():
-    name = live.the.docker("ps", "--format", "{{.Names}}", "--filter",
-                           "label=membrane.role=tracer").stdout.strip()
-    live.the.docker("kill", name)
-
-
 @test
 def a_killed_tracer_is_reported():
     with Place(FULL) as where:
         with running(where, "bash", "-c", "touch begun; until [ -e end ]; "
                      "do sleep 0.1; done; exit 4") as p:
-            within(30, (where.work / "begun").exists)
-            kill_tracer()
+            within(30, lambda: files(where) and events(where))
+            live.kill_part("tracer")
+            check(within(20, lambda: where.records("lost")),
+                  "it is on record while it runs")
             (where.work / "end").write_text("")
             said = p.communicate(timeout=60)[1]
         check(p.returncode == 4, "the session goes on", p.returncode)
         check("trace is not whole" in said, "and says so", said)
+        told = where.records("lost")
+        check([d["of"] for d in told] == ["trace"] and
+              "the tracer ended" in told[0]["why"], "why, once", told)
         check(events(where), "what came before is there")
+
+
+@test
+def losses_are_told_while_it_runs():
+    """Nobody reads the ring for a while: on record, and watched."""
+    with Place() as where:
+        p = where.popen("run", "--", "python3", "-c", STORM)
+        p.stdout.readline()
+        w = where.popen("watch", "--json")
+        tracer = live.running("membrane.role=tracer")[0]
+
+        def signal_it(name):
+            if live.ENGINE == "native":
+                os.kill(int(tracer), getattr(signal, "SIG" + name))
+            else:
+                live.the.docker("kill", "-s", name, tracer)
+        signal_it("STOP")
+        (where.work / "go").touch()
+        check(p.stdout.readline() == b"done\n", "more than there is room for")
+        check(not where.records("lost"), "nobody knows of it yet")
+        start = time.monotonic()
+        signal_it("CONT")
+        check(within(60, lambda: where.records("lost")), "on record")
+        (where.work / "end").touch()
+        told = next((d for d in map(json.loads, w.stdout)
+                     if d["event"] == "lost"), {})
+        live.notes.append("%s events lost, told %.0f ms after the tracer could"
+                          % (told.get("total"),
+                             (time.monotonic() - start) * 1000))
+        check(told.get("of") == "trace" and told["count"] == told["total"] > 0,
+              "told to who watches", told)
+        _, err = p.communicate(timeout=60)
+        w.communicate(timeout=60)
+        told = where.records("lost")
+        check(sum(d["count"] for d in told) == told[-1]["total"] and
+              b"it lacks %d events" % told[-1]["total"] in err,
+              "the lines are all of it", (told, err))
 
 
 @test
 def a_required_trace_ends_the_session():
     with Place("trace: {engine: native, required: true}\n") as where:
         with running(where, "sleep", "60") as p:
-            within(30, lambda: live.the.docker(
-                "ps", "-q", "--filter", "label=membrane.role=agent").stdout)
+            within(30, lambda: live.is_running("agent"))
             begun = time.monotonic()
-            kill_tracer()
+            live.kill_part("tracer")
             said = p.communicate(timeout=60)[1]
         check(p.returncode == 125 and "trace is required" in said,
               "it ends", said)
@@ -421,7 +491,8 @@ def a_full_disk_is_reported():
         folder = where.state / "trace"
         folder.mkdir(parents=True)
         where.own()
-        at_host("mount", "-t", "tmpfs", "-o", "size=8k,mode=777", "none",
+        # room for some members, however much a busy machine has in one
+        at_host("mount", "-t", "tmpfs", "-o", "size=64k,mode=777", "none",
                 folder)
         try:
             s = run(where, "for i in $(seq 4000); do "
@@ -448,10 +519,10 @@ def followed_while_it_runs():
             said = follower.communicate(timeout=60)[0]
         check(follower.returncode == 0, "it ends with the session", said)
     with Place(FULL) as where:
-        run(where, "touch a b; cat /etc/hostname; exit 3")
+        run(where, "touch a b; cat /etc/passwd; exit 3")
         shown = where.membrane("trace", "show", "event == file").stdout
         check("write    %s/a" % where.work in shown and
-              "read     /etc/hostname" in shown, "the story", shown)
+              "read     /etc/passwd" in shown, "the story", shown)
         counted = json.loads(where.membrane("trace", "stats",
                                             "--json").stdout)
         check(counted["has_end"] and counted["lost"] == 0, "statistics",
@@ -469,9 +540,8 @@ def without_a_trace():
 def the_launcher_killed():
     with Place(FULL) as where:
         with running(where, "bash", "-c", "touch begun; sleep 60"):
-            within(30, (where.work / "begun").exists)
-        within(30, lambda: not live.the.docker(
-            "ps", "-q", "--filter", "label=membrane.role=tracer").stdout)
+            within(30, lambda: files(where) and events(where))
+        within(30, lambda: not live.is_running("tracer"))
         check(events(where), "what came before is there")
         s = run(where, "true")
         check(s.status == 0, "the next one runs", s.stderr)
@@ -516,3 +586,65 @@ def what_a_session_needed_permits_it_again():
         check((s.status, [r["text"] for r in json.loads(s.stdout)["refused"]])
               == (1, ["api.test:443", "write made"]),
               "what another one would refuse", s.stdout)
+
+
+@test
+def a_session_as_a_page_and_for_other_tools():
+    rules = "[{methods: [GET], paths: [/v1/]}]"
+    with Place("allow: ['site.test:443', {dest: api.test, ports: [443], "
+               "http: %s}]\nignore: [.env]\n" % rules,
+               files={".env": "x", "kept": "one\ntwo\nthree\n"}) as where:
+        (where.work / ".gitignore").write_text("built\n")
+        for words in (["init", "-q"], ["add", "kept", ".gitignore"],
+                      ["-c", "user.name=x", "-c", "user.email=x@x.test",
+                       "commit", "-qm", "first"]):
+            subprocess.run(live.the.as_user("git", *words, cwd=where.work),
+                           check=True)
+        s = run(where, "curl -sS https://site.test/; sed -i s/two/2/ kept; "
+                "printf QU%s UX >built; cat .env; touch '</td><b>x'; "
+                "curl -sS -o /dev/null -X POST https://api.test/v1/x; "
+                "curl -sSm 3 https://ungranted.test/")
+        page = where.membrane("report").stdout
+        section = dict(re.findall(r'<section id="(\w+)">(.*?)</section>', page,
+                                  re.S))
+        site = re.search(r"site\.test:443</code>.*?</tr>",
+                         section["reached"].partition("<tbody>")[2], re.S)
+        check(site and "by curl" in site[0] and " B sent, " in site[0] and
+              "0 B received" not in site[0], "where it went, and who", site)
+        for line in s.stderr.splitlines():
+            if line.startswith("  ") and " add to " in line:
+                grant = line.partition(":  ")[2]
+                check("<code>%s</code>" % html.escape(grant) in
+                      section["refused"], "the same entry as run's: " + grant,
+                      section["refused"])
+        check("ungranted.test" in section["ran"] and
+              "✕" in section["ran"], "who was refused", section["ran"])
+        # git tells root nothing of a folder that is another user's.
+        check(where.launcher == 0 or
+              'line del">-two</span>' in section["changed"] and
+              'line add">+2</span>' in section["changed"],
+              "what differs from the commit", section["changed"])
+        check("QUUX" not in page and (where.launcher == 0 or
+              "ignored by git" in section["changed"]),
+              "not what git ignores", section["changed"])
+        check("&lt;/td&gt;&lt;b&gt;x" in page and "<b>x" not in page,
+              "a name is text", section["changed"])
+        check(".env" in section["secrets"], "a secret", section["secrets"])
+        told = where.membrane("trace", "show").stdout.splitlines()
+        first = lambda fits: next(
+            (i for i, t in enumerate(told) if fits(t)), len(told))
+        check(first(lambda t: t.endswith(" site.test A")) <
+              first(lambda t: " site.test A → " in t) <
+              first(lambda t: t.endswith(":443  site.test")) < len(told),
+              "a question, its answer, and the connection", told)
+        spans, logs = [[json.loads(x) for x in where.membrane(
+            "trace", "export", "--otlp-json=" + kind).stdout.splitlines()]
+            for kind in ("spans", "logs")]
+        names = [x["name"] for o in spans for r in o["resourceSpans"]
+                 for c in r["scopeSpans"] for x in c["spans"]]
+        check(names.count("curl") == 3 and "session" in names, "spans", names)
+        check("deny request api.test" in json.dumps(logs), "records", logs)
+        ocsf = [json.loads(x) for x in where.membrane(
+            "trace", "export", "--ocsf").stdout.splitlines()]
+        check({e["class_uid"] for e in ocsf} ==
+              {1001, 1007, 4001, 4002, 4003}, "events", ocsf)

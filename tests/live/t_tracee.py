@@ -16,8 +16,10 @@ import time
 import uuid
 
 import live
-from live import check, test, within
+from live import check, within
 from t_trace import args, events, files, running
+
+test = live.docker_only("a container that traces")
 
 POLICY = ("trace: {engine: tracee, version: %s, events: [sched_process_exec, "
           "security_file_open]%s}\n")

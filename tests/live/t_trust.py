@@ -64,6 +64,7 @@ def asked_once():
               "nor at a terminal", (status, screen))
 
 
+# T-1
 @test
 def asked_again_after_a_change():
     with Place("", workspace=ADDS % "one") as where:

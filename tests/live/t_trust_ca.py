@@ -68,7 +68,7 @@ def python_urllib():
            "hello from site.test", "site.test")
 
 
-@live.docker_only
+@live.docker_only("its image has requests")
 def python_requests():
     served("python3 -c \"import requests; print(requests.get("
            "'https://site.test/').text)\"", "hello from site.test",

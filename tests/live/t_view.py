@@ -63,17 +63,17 @@ def summary(where):
 
 
 def server():
-    """The first process of the one guard container, and its child."""
-    ids = live.the.docker("ps", "-q", "--filter",
-                          "label=membrane.role=view").stdout.split()
+    """The first process of the one view, and its child."""
+    ids = live.running("membrane.role=view")
     if len(ids) != 1:
         raise Failed("no single view: %s" % ids)
-    pid = live.the.docker("inspect", "-f", "{{.State.Pid}}",
-                          ids[0]).stdout.strip()
+    pid = ids[0] if live.ENGINE == "native" else live.the.docker(
+        "inspect", "-f", "{{.State.Pid}}", ids[0]).stdout.strip()
     children = pathlib.Path("/proc", pid, "task", pid, "children")
-    return ids[0], int(pid), int(children.read_text().split()[0])
+    return int(pid), int(children.read_text().split()[0])
 
 
+# M-1, M-2, M-3
 @test
 def what_the_host_does_lifts_no_mask():
     """A rename over a hidden file, files that come late, sed -i."""
@@ -215,17 +215,18 @@ def refusals_are_counted_and_named():
         check("write .git/config" in s.stdout, "in the log", s.stdout)
 
 
+# M-5
 @test
 def a_view_that_dies_ends_the_session():
     """The server, its supervisor, the container: never the bare tree."""
     def kill_server():
-        os.kill(server()[2], signal.SIGKILL)
-
-    def kill_supervisor():
         os.kill(server()[1], signal.SIGKILL)
 
+    def kill_supervisor():
+        os.kill(server()[0], signal.SIGKILL)
+
     def kill_container():
-        live.the.docker("kill", server()[0])
+        live.kill_part("view")
     for kill in kill_server, kill_supervisor, kill_container:
         with Place(HOLD, files={".env": "leak\n"}) as where:
             s = start(where, "exec 2>&1; while cat .env; do :; done; "
@@ -305,6 +306,7 @@ def one_with_mounts_beside_one_with_a_view():
         nothing_left(where, "at the end")
 
 
+# F-10
 @test
 def names_of_any_bytes():
     odd = [b"co,mma", b'quo"te', b"new\nline", b"\xff\xfe", b"%41", b"sp ace"]
@@ -330,6 +332,38 @@ def names_of_any_bytes():
                   s.stdout + s.stderr)
 
 
+SET_IDS = """
+import ctypes, os, shutil
+def mode(name): print(name, oct(os.stat(name).st_mode & 0o7777))
+os.umask(0)
+shutil.copy('/bin/true', 'changed')
+os.chmod('changed', 0o6755)
+os.close(os.open('created', os.O_CREAT | os.O_WRONLY, 0o6755))
+os.mknod('node', 0o106755)
+fd = os.open('.', os.O_TMPFILE | os.O_RDWR, 0o6755)
+ctypes.CDLL(None).linkat(-100, b'/proc/self/fd/%d' % fd, -100, b'unnamed', 0x400)
+os.mkdir('folder')
+os.chmod('folder', 0o3775)
+for name in 'changed', 'created', 'node', 'unnamed', 'folder': mode(name)
+"""
+
+
+@test
+def nobody_becomes_another_by_a_file():
+    """On the host, where a set-user-ID file of root's would make one root."""
+    with Place(HOLD) as where:
+        s = where.membrane("run", "--", "python3", "-c", SET_IDS)
+        wanted = dict.fromkeys(("changed", "created", "node", "unnamed"),
+                               0o755)
+        wanted["folder"] = 0o3775   # where its files' group is from
+        check(s.stdout.splitlines() == ["%s %s" % (name, oct(mode))
+                                        for name, mode in wanted.items()],
+              "as it is told", s.stdout + s.stderr)
+        modes = {name: (where.work / name).stat().st_mode & 0o7777
+                 for name in wanted}
+        check(modes == wanted, "and is", modes)
+
+
 @test
 def root_runs_it_for_the_owner():
     """Their ids, in a state folder that is root's."""
@@ -340,7 +374,8 @@ def root_runs_it_for_the_owner():
         argv = live.the.enter(
             "env", "-i", "-C", str(where.work), "HOME=/root",
             "PATH=" + os.environ["PATH"], "MEMBRANE_HOME=%s" % state,
-            "DOCKER_HOST=" + live.the.docker_host, live.the.membrane, "run",
+            "DOCKER_HOST=" + live.the.docker_host,
+            "MEMBRANE_ENGINE=" + live.ENGINE, live.the.membrane, "run",
             "--", "sh", "-c", "cat .env; id -u; echo x >made; "
             "echo x >.env; echo end")
         s = subprocess.run(argv, text=True, capture_output=True, timeout=60,
@@ -351,7 +386,7 @@ def root_runs_it_for_the_owner():
         nothing_left(where, "at the end")
 
 
-@test
+@live.user_only("root writes everywhere")
 def a_workspace_that_one_cannot_write_to():
     with Place(HOLD, files={"a": "text\n", ".env": "leak\n"}) as where:
         os.chown(where.work, 0, 0)
@@ -384,7 +419,8 @@ def no_fuse(where):
             'umount -l /dev; umount -l "$1"', "sh", str(top)), check=False)
 
 
-@live.docker_only
+# M-6
+@live.docker_only("masks: start is the other step")
 def a_host_without_fuse():
     """Refused before anything of the agent runs; and nothing weaker is put in
     the view's place unasked."""
@@ -409,7 +445,8 @@ def a_host_without_fuse():
         nothing_left(where, "at the end")
 
 
-@live.docker_only
+# M-6
+@live.docker_only("its daemon needs a shared mount")
 def a_host_where_mounts_do_not_pass_on():
     """Refused before anything of the agent runs, with the next step."""
     with Place(HOLD, files={"a": "text\n"}) as where:

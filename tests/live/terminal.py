@@ -11,10 +11,13 @@ import time
 
 
 class Terminal:
-    """argv with a pseudo-terminal as stdin, stdout and stderr."""
+    """argv with a pseudo-terminal as stdin, stdout and stderr; owner: whose it
+    is, as a login makes it, by number."""
 
-    def __init__(self, argv, rows=37, cols=91):
+    def __init__(self, argv, rows=37, cols=91, owner=None):
         self.master, self.slave = pty.openpty()
+        if owner is not None:
+            os.fchown(self.slave, owner, -1)
         self.resize(rows, cols)
         self.before = termios.tcgetattr(self.slave)
         self.screen = self.all = b""   # all: also what shows() took

@@ -105,6 +105,7 @@ def fill_tree(s):
 
 # --- what is hidden, and what is kept ---------------------------------------
 
+# M-9
 def check_hidden(v):
     at = v.at
     for name in (".env", "key.pem", ".netrc", "real", "conf/deep.env"):
@@ -143,6 +144,7 @@ def check_hidden(v):
     check(kinds[".netrc"], "a hidden link is listed as a file")
 
 
+# M-3
 def check_made(v):
     """Nothing of a hidden or kept name can be made in any way."""
     at = v.at
@@ -204,6 +206,7 @@ def check_gits(v):
     shutil.rmtree(theirs)
 
 
+# M-10, M-11
 def check_kept(v):
     at = v.at
     check((at / "a.kept").read_text() == "kept\n", "readonly is read")
@@ -419,6 +422,7 @@ def seen(fn, want, what, wait_s=3):
     check(fn() == want, what, fn(), want)
 
 
+# M-1, M-2, M-12
 def check_host(v):
     at, s = v.at, v.source
     p = s / "plain"
@@ -706,6 +710,7 @@ def fast_folders(v):
             if line.split()[4].startswith(str(v.at) + "/")]
 
 
+# M-18
 def check_fast(owner, say=()):
     """Folders past the view; what is no folder of the workspace is in it."""
     rules = RULES + "fast nm\nfast pkg/a/nm\nfast out\nfast gone\nfast f\n"
@@ -741,6 +746,7 @@ def check_fast(owner, say=()):
         check(v.event("detached") and fast_folders(v) == [], "all is detached")
 
 
+# M-19
 def check_replaced(v):
     """By the host: then the view has it, and judges."""
     os.rename(v.source / "nm", v.source / "nm.old")
@@ -752,6 +758,7 @@ def check_replaced(v):
           fast_folders(v))
 
 
+# M-5
 def check_killed(whom, detach):
     """Nobody is left with the bare folder, nothing with a mount of ours."""
     with View(RULES) as v:

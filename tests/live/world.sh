@@ -15,6 +15,8 @@
 # and that link is its only way out: no packet can reach the real network.
 # Names carry a digest of this folder, so that two trees can do this at once,
 # and MEMBRANE_WORLD (a letter or digit), so that one tree can have several.
+# With MEMBRANE_DOCKER=none there is no daemon, and no image: for sessions of the
+# native engine on a machine without Docker (demo.sh).
 # With MEMBRANE_HOST=machine, the Docker host is this machine as it is, and its
 # own daemon is used: for one that has no other network (tests/guest).
 source "$(dirname "$0")/../../image/lib.sh"
@@ -31,6 +33,9 @@ cgroup=membrane-live-$id
 # No such user or group is made: numbers are enough for the kernel.
 user=61000 group=61001
 machine=${MEMBRANE_HOST-}
+# The daemon, or who keeps the mounts in its place.
+bare=
+[[ ${MEMBRANE_DOCKER-} != none ]] || bare=1
 [[ -z $machine ]] || docker_sock=/run/docker.sock
 
 tag() { docker image inspect -f '{{.Id}}' "$1" 2>/dev/null; }
@@ -107,7 +112,7 @@ server() {
 	setsid ip netns exec "$ns" "$python" -u tests/live/inet.py "$@" \
 		>"$run/$name.ready" 2>"$state/log/$name.err" </dev/null &
 	echo $! >"$run/$name.pid"
-	read -r -t 20 line <"$run/$name.ready" || true
+	read -r -t $((20 * ${MEMBRANE_SLOW:-1})) line <"$run/$name.ready" || true
 	[[ $line == ready ]] || {
 		cat "$state/log/$name.err" >&2
 		die "the $name server did not start"
@@ -149,6 +154,10 @@ daemon_inside() {
 	# with it appears here. Nothing of it leaves this namespace.
 	mount --make-rshared /
 	[[ ${MEMBRANE_ENGINE-} != native && ! ${MEMBRANE_DEVICES-} ]] || devices
+	if [[ $bare ]]; then
+		echo $$ >"$run/dockerd.pid"
+		exec sleep infinity
+	fi
 	# Not Sysbox, but its name: it brings out the bridge link.
 	exec dockerd -H "unix://$docker_sock" --group "$group" \
 		--data-root "$state/docker" --exec-root "$run/exec" \
@@ -163,6 +172,14 @@ daemon_of_machine() {
 	within 30 sealed version >/dev/null
 }
 
+host_answers() {
+	if [[ $bare ]]; then
+		alive dockerd
+	else
+		sealed version >/dev/null 2>&1
+	fi
+}
+
 daemon_of_its_own() {
 	# What a killed daemon left; images and layers stay.
 	rm -rf "$state"/docker/{containers,network,containerd,runtimes,tmp}
@@ -171,10 +188,11 @@ daemon_of_its_own() {
 	setsid nsenter --net="/run/netns/$host" unshare -m --propagation slave \
 		"$PWD/tests/live/world.sh" daemon_inside \
 		>"$state/log/dockerd" 2>&1 </dev/null &
-	within 30 sealed version >/dev/null 2>&1 || {
+	within $((30 * ${MEMBRANE_SLOW:-1})) host_answers || {
 		tail -n 20 "$state/log/dockerd" >&2
 		die "the sealed Docker daemon does not answer"
 	}
+	[[ ! $bare ]] || return 0
 	# Clients that do not read DOCKER_HOST shall not find the machine's own.
 	[[ ! -S /run/docker.sock ]] ||
 		enter mount --bind "$docker_sock" /run/docker.sock
@@ -189,7 +207,7 @@ daemon() {
 	# The user may not be allowed into the folder that this tree is in.
 	mkdir -p "$run/tree"
 	enter mount --bind "$PWD" "$run/tree"
-	sealed network inspect six >/dev/null 2>&1 ||
+	[[ $bare ]] || sealed network inspect six >/dev/null 2>&1 ||
 		sealed network create --ipv6 --subnet fd06:1::/64 six >/dev/null
 }
 
@@ -274,6 +292,7 @@ view() {
 }
 
 images() {
+	[[ ! $bare ]] || return 0
 	hand membrane-agent
 	trusting membrane-agent
 	gate
@@ -290,7 +309,11 @@ up() {
 		return
 	fi
 	down
-	say "raising the fake internet and a sealed Docker host"
+	if [[ $bare ]]; then
+		say "raising the fake internet and a host in it"
+	else
+		say "raising the fake internet and a sealed Docker host"
+	fi
 	trap 'down' EXIT
 	mkdir -p "$run" "$state/log"
 	chmod 755 "$run"
@@ -312,7 +335,7 @@ alive() {
 	local pid
 	pid=$(pid_of "$1") && kill -0 "$pid" 2>/dev/null
 }
-stands() { alive inet && alive host && alive dockerd && sealed info >/dev/null; }
+stands() { alive inet && alive host && alive dockerd && host_answers; }
 
 gone() { ! alive "$1"; }
 

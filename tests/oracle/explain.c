@@ -285,7 +285,8 @@ static void check_edits(struct world *w, const struct explanation *e,
 				patched(w->a, texts[i].text, texts[i].name, x);
 		}
 		ok = compile(&c, &w->in, texts, 2);
-		CHECK_MSG(ok && ask(&c, e->request).allow != e->decision.allow,
+		CHECK_MSG(ok && ask(&c, e->request).verdict ==
+					  explain_edits_turned(&e->decision),
 			  "%.*s\n%.*s\n%.*s", STR_ARG(e->request->text),
 			  STR_ARG(texts[0].text), STR_ARG(texts[1].text));
 		flips++;
@@ -657,8 +658,11 @@ static void check_one(struct world *w, const char *text)
 	check_text(w, &r);
 	explain_model_make(&w->c, decide_files_new(w->c.a, &w->c.policy), NULL,
 			   &r, &e);
-	CHECK(e.decision.allow == ask(&w->c, &r).allow);
-	CHECK(e.decision.allow == (e.decision.reason == REASON_GRANTED));
+	CHECK(e.decision.verdict == ask(&w->c, &r).verdict);
+	CHECK((e.decision.verdict == VERDICT_ALLOW) ==
+	      (e.decision.reason == REASON_GRANTED));
+	CHECK((e.decision.verdict == VERDICT_ASK) ==
+	      (e.decision.reason == REASON_ASK));
 	explain_edits_find(w->a, &w->in, &w->c, &e, &flip);
 	CHECK(flip.edits.n || flip.notes.n);
 	check_edits(w, &e, &flip);

@@ -23,8 +23,7 @@
 	"name a.test 1,2 - g-0000000001\n"                                     \
 	"name b.test 1 - g-0000000002\n"
 #define SET(name)                                                              \
-	"\tset " name " {\n\t\ttype ipv4_addr\n\t\tsize 65535\n"               \
-	"\t\tflags timeout\n\t}\n\n"
+	"\tset " name " {\n\t\ttype ipv4_addr\n\t\tflags timeout\n\t}\n\n"
 #define RULES "table inet membrane {\n" SET("host4_1") SET("host4_2") "}\n"
 
 static struct names_map names;
@@ -407,7 +406,7 @@ static void withheld(void)
 	CHECK(errors == 1);
 	errors = 0;
 	listing("add set inet membrane host4_1 "
-		"{ type ipv4_addr; size 65535; flags timeout; }");
+		"{ type ipv4_addr; flags timeout; }");
 }
 
 /* More than one transaction holds, and more than the mirror does. */

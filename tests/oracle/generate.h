@@ -6,6 +6,7 @@
 #define TESTS_ORACLE_GENERATE_H
 
 #include "compiler/base/addr.h"
+#include "compiler/base/agent_link.h"
 
 #include "tests/rng.h"
 
@@ -88,10 +89,13 @@ static const char *const gen_ports[] = {
 	"tcp/8500-9000,udp/1000-2000",
 	"tcp/1-65535,udp/1-65535",
 	"tcp/22-24,tcp/80-90,tcp/443,udp/443",
+	"tcp/15001-15002", /* the gate's own numbers */
+	"tcp/15004,udp/15000-15003",
 };
 static const uint16_t gen_ports_hit[] = {
-	1,    22,   23,	  53,	80,   81,   443,  444,	999,   1000,  2000,
-	2001, 7999, 8000, 8499, 8500, 8999, 9000, 9001, 65534, 65535,
+	1,    22,   23,	  53,	 80,	81,    443,   444,
+	999,  1000, 2000, 2001,	 7999,	8000,  8499,  8500,
+	8999, 9000, 9001, 15001, 15002, 15004, 65534, 65535,
 };
 
 #define GEN_PICK(r, table) ((table)[rng_below((r), ARRAY_LEN(table))])
@@ -112,17 +116,32 @@ static inline struct addr gen_addr(struct rng *r)
 	return a;
 }
 
+/* Parts of the gate's own link are no destination. */
+static inline bool gen_is_link(const struct cidr *c)
+{
+	struct cidr v4 = {0}, v6 = {0};
+
+	cidr_parse(STR(LINK_SUBNET_V4), &v4);
+	cidr_parse(STR(LINK_SUBNET_V6), &v6);
+	return (c->bits > v4.bits && cidr_covers(&v4, c)) ||
+	       (c->bits > v6.bits && cidr_covers(&v6, c));
+}
+
 static inline void gen_cidr(struct rng *r, char out[CIDR_TEXT_MAX])
 {
-	struct addr a = gen_addr(r);
-	uint32_t max = addr_bits(a.family);
-	uint32_t bits =
-		rng_below(r, 3) ? max - rng_below(r, 9) : rng_below(r, max + 1);
-	char text[ADDR_TEXT_MAX], whole[CIDR_TEXT_MAX + 8];
 	struct cidr c;
 
-	snprintf(whole, sizeof(whole), "%s/%u", addr_text(&a, text), bits);
-	cidr_parse(str_of(whole), &c); /* clears the host's bits */
+	do {
+		struct addr a = gen_addr(r);
+		uint32_t max = addr_bits(a.family);
+		uint32_t bits = rng_below(r, 3) ? max - rng_below(r, 9)
+						: rng_below(r, max + 1);
+		char text[ADDR_TEXT_MAX], whole[CIDR_TEXT_MAX + 8];
+
+		snprintf(whole, sizeof(whole), "%s/%u", addr_text(&a, text),
+			 bits);
+		cidr_parse(str_of(whole), &c); /* clears the host's bits */
+	} while (gen_is_link(&c));
 	cidr_text(&c, out);
 }
 
@@ -166,6 +185,7 @@ static inline void gen_denial_line(struct rng *r, char *out, size_t size,
 				   const char *ports)
 {
 	char net[CIDR_TEXT_MAX];
+	struct cidr first;
 	bool v6;
 
 	if (strstr(ports, "udp"))
@@ -184,7 +204,11 @@ static inline void gen_denial_line(struct rng *r, char *out, size_t size,
 			 GEN_PICK(r, wide), *ports ? " " : "", ports);
 		return;
 	}
-	gen_cidr(r, net);
+	do { /* of which the first address may stand alone */
+		gen_cidr(r, net);
+		cidr_parse(str_of(net), &first);
+		first.bits = addr_bits(first.addr.family);
+	} while (gen_is_link(&first));
 	v6 = strchr(net, ':') != NULL;
 	*strchr(net, '/') = rng_below(r, 4) ? '/' : '\0';
 	if (!strchr(net, '/') && rng_below(r, 2))
@@ -202,7 +226,9 @@ static inline void gen_line(struct rng *r, char *out, size_t size)
 {
 	char net[CIDR_TEXT_MAX];
 	const char *ports = rng_below(r, 5) ? GEN_PICK(r, gen_ports) : "";
-	const char *private = rng_below(r, 4) ? "" : " private";
+	static const char *const privates[] = {"", "", "", " private",
+					       " public"};
+	const char *private = GEN_PICK(r, privates);
 
 	if (rng_below(r, 24) == 0) { /* 'host' */
 		snprintf(out, size, "%s 192.0.0.5 %s",
@@ -276,11 +302,59 @@ static inline const char *gen_text(struct gen_policy *p, uint32_t mask)
 	return p->text;
 }
 
+/* What is granted elsewhere, denied: on its ports, or on some; or granted once
+ * more with another word on private addresses. */
+static inline void gen_overlap(struct rng *r, const char *of, char *out,
+			       size_t size)
+{
+	char dest[80], ports[64] = "";
+	int n = sscanf(of, "allow %79s %63s", dest, ports);
+
+	/* Of 'host' there is TCP alone, on few ports. */
+	if (n < 1 || strstr(of, "http") || strcmp(dest, "192.0.0.5") == 0) {
+		gen_line(r, out, size);
+		return;
+	}
+	if (n == 2 && !strchr(ports, '/'))
+		ports[0] = '\0';
+	if (rng_below(r, 3) == 0)
+		snprintf(ports, sizeof(ports), "%s", GEN_PICK(r, gen_ports));
+	if (rng_below(r, 3))
+		snprintf(out, size, "deny %s%s%s", dest, *ports ? " " : "",
+			 ports);
+	else
+		snprintf(out, size, "allow %s%s%s%s", dest, *ports ? " " : "",
+			 ports,
+			 strchr("0123456789", dest[0]) || strchr(dest, ':') ? ""
+			 : rng_below(r, 2) ? " private"
+					   : " public");
+}
+
 static inline void gen_policy(struct rng *r, struct gen_policy *p)
 {
 	p->n = 1 + rng_below(r, rng_below(r, 3) ? 6 : GEN_LINES_MAX);
-	for (uint32_t i = 0; i < p->n; i++)
-		gen_line(r, p->lines[i], sizeof(p->lines[i]));
+	for (uint32_t i = 0; i < p->n; i++) {
+		if (i && rng_below(r, 5) == 0)
+			gen_overlap(r, p->lines[rng_below(r, i)], p->lines[i],
+				    sizeof(p->lines[i]));
+		else
+			gen_line(r, p->lines[i], sizeof(p->lines[i]));
+	}
+	gen_text(p, UINT32_MAX);
+}
+
+/* Some of what is granted over TCP alone, asked about. */
+static inline void gen_asks(struct rng *r, struct gen_policy *p)
+{
+	for (uint32_t i = 0; i < p->n; i++) {
+		char *line = p->lines[i];
+
+		if (strncmp(line, "allow ", 6) != 0 || strstr(line, "udp") ||
+		    strstr(line, "192.0.0.5") || rng_below(r, 3))
+			continue;
+		memcpy(line, "ask", 3);
+		memmove(line + 3, line + 5, strlen(line + 5) + 1);
+	}
 	gen_text(p, UINT32_MAX);
 }
 

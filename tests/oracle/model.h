@@ -63,6 +63,7 @@ static const struct {
 /* Without the '/' at their ends. */
 static const char *const model_prefixes[] = {"",    "/x",    "/x/y",
 					     "/x@", "/x%40", "/x@/z"};
+static const char *const model_lasts[] = {"once", "session", "always"};
 static const char *const model_methods[] = {"GET", "POST", "CONNECT"};
 
 /* --- rules ---------------------------------------------------------------- */
@@ -76,6 +77,8 @@ struct model_http {
 
 struct model_rule {
 	bool deny, url, private, inspect;
+	bool ask;	/* else what is not denied is a grant */
+	unsigned lasts; /* of ask: 0 once, 1 for the session, 2 always */
 	enum model_who who;
 	uint32_t which; /* pattern or network */
 	uint32_t ports; /* of a url: 1 is 443, 2 is 80 */
@@ -532,7 +535,7 @@ static inline bool model_unseen(const struct model_policy *p)
 			continue;
 		if (r->deny && (model_is_http(r) || r->who == MODEL_NAME))
 			return false;
-		if (!r->deny && r->scheme != MODEL_CLEAR &&
+		if (!r->deny &&
 		    (model_is_http(r) || (r->inspect && r->who != MODEL_NET)))
 			return false;
 	}
@@ -612,10 +615,12 @@ static inline bool model_http_name(const struct model_policy *p,
 				   const struct model_port *port,
 				   const struct model_url *u)
 {
-	const struct model_addr none = {.set = false};
+	const struct model_addr none = {.set = false}, some = {.set = true};
 	bool granted = false;
 
-	if (u->connect && (!u->tls || model_decrypts(p, n, &none, true, port)))
+	if (u->connect &&
+	    (!u->tls || model_decrypts(p, n, &none, true, port)) &&
+	    !model_direct(p, &some, port))
 		return false;
 	for (uint32_t i = 0; i < p->n; i++) {
 		const struct model_rule *r = &p->rules[i];
@@ -712,218 +717,107 @@ static inline bool model_http_both(const struct model_policy *p,
 
 /* --- the whole request ---------------------------------------------------- */
 
-static inline bool model_allows(const struct model_policy *p,
-				const struct ir_request *r)
+struct model_request {
+	enum model_kind {
+		MODEL_CONNECT,
+		MODEL_QUIC,
+		MODEL_RESOLVE,
+		MODEL_HTTP_NAME,
+		MODEL_HTTP_ADDR,
+		MODEL_HTTP_BOTH,
+	} kind;
+	struct model_name n;
+	struct model_addr a;
+	struct model_port port;
+	struct model_url url;
+	bool resolved; /* both: the name led to the address */
+};
+
+/* By a policy whose rules are grants and denials. */
+static inline bool model_grants_it(const struct model_policy *p,
+				   const struct model_request *q)
 {
-	struct model_name n = model_name(r->name);
-	struct model_addr a = {.set = false};
-	struct model_port port = model_port(r->proto == IR_PROTO_UDP, r->port);
-	struct model_url u;
+	switch (q->kind) {
+	case MODEL_CONNECT:
+		return model_connect(p, &q->n, &q->a, &q->port);
+	case MODEL_QUIC:
+		return model_quic(p, &q->n, &q->a, &q->port);
+	case MODEL_RESOLVE:
+		return model_resolve(p, &q->n);
+	case MODEL_HTTP_NAME:
+		return model_http_name(p, &q->n, &q->port, &q->url);
+	case MODEL_HTTP_ADDR:
+		return model_http_addr(p, &q->a, &q->port, &q->url);
+	case MODEL_HTTP_BOTH:
+		return model_http_both(p, &q->n, &q->a, q->resolved, &q->port,
+				       &q->url);
+	}
+	abort();
+}
+
+/*
+ * doc/semantics.md, section 6: 4 is permitted; 1 to 3 asked about, and how wide
+ * an answer may be; 0 denied. Who says yes to an entry of ask makes a grant of
+ * it, and leaves the others as they are.
+ */
+#define MODEL_LEVEL_ALLOW 4u
+static inline unsigned model_level(const struct model_policy *p,
+				   const struct model_request *q)
+{
+	struct model_policy granted = {.n = 0};
+	unsigned level = 0;
+
+	for (uint32_t i = 0; i < p->n; i++)
+		if (!p->rules[i].ask)
+			granted.rules[granted.n++] = p->rules[i];
+	if (model_grants_it(&granted, q))
+		return MODEL_LEVEL_ALLOW;
+	for (uint32_t i = 0; i < p->n; i++) {
+		if (!p->rules[i].ask || p->rules[i].lasts < level)
+			continue;
+		granted.rules[granted.n++] = p->rules[i];
+		if (model_grants_it(&granted, q))
+			level = 1 + p->rules[i].lasts;
+		granted.n--;
+	}
+	return level;
+}
+
+static inline struct model_request model_request(const struct ir_request *r)
+{
+	struct model_request q = {.kind = MODEL_RESOLVE,
+				  .n = model_name(r->name),
+				  .resolved = !r->unresolved};
 
 	switch (r->kind) {
 	case IR_REQ_CONNECT:
+		q.kind = r->quic ? MODEL_QUIC : MODEL_CONNECT;
+		q.port = model_port(r->proto == IR_PROTO_UDP, r->port);
 		if (r->has_addr)
-			a = model_addr(&r->addr);
-		return r->quic ? model_quic(p, &n, &a, &port)
-			       : model_connect(p, &n, &a, &port);
+			q.a = model_addr(&r->addr);
+		return q;
 	case IR_REQ_RESOLVE:
-		return model_resolve(p, &n);
+		return q;
 	case IR_REQ_HTTP:
-		u = model_url(r->url.scheme == IR_SCHEME_HTTPS, r->method,
-			      r->url.path);
-		port = model_port(false, r->url.port);
+		q.url = model_url(r->url.scheme == IR_SCHEME_HTTPS, r->method,
+				  r->url.path);
+		q.port = model_port(false, r->url.port);
 		if (r->url.who == IR_DEST_CIDR) {
-			a = model_addr(&r->url.net.addr);
-			return model_http_addr(p, &a, &port, &u);
+			q.kind = MODEL_HTTP_ADDR;
+			q.a = model_addr(&r->url.net.addr);
+			return q;
 		}
-		n = model_name(r->url.name);
-		if (r->has_addr) {
-			a = model_addr(&r->addr);
-			return model_http_both(p, &n, &a, !r->unresolved, &port,
-					       &u);
-		}
-		return model_http_name(p, &n, &port, &u);
+		q.kind = r->has_addr ? MODEL_HTTP_BOTH : MODEL_HTTP_NAME;
+		q.n = model_name(r->url.name);
+		if (r->has_addr)
+			q.a = model_addr(&r->addr);
+		return q;
 	case IR_REQ_READ:
 	case IR_REQ_WRITE:
 	case IR_REQ_ARG:
 		break;
 	}
 	abort();
-}
-
-/* --- generating ----------------------------------------------------------- */
-
-static inline void model_add_pattern(const char *text)
-{
-	snprintf(model_patterns[model_n_patterns++], 16, "%s", text);
-}
-
-static inline void model_init(void)
-{
-	static const char *const labels[] = {"a", "b", "*"};
-	char text[16];
-
-	for (int i = 0; i < 3; i++) {
-		if (i < 2)
-			model_add_pattern(labels[i]);
-		snprintf(text, sizeof(text), "**.%s", labels[i]);
-		model_add_pattern(text);
-		for (int k = 0; k < 3; k++) {
-			snprintf(text, sizeof(text), "%s.%s", labels[k],
-				 labels[i]);
-			model_add_pattern(text);
-			snprintf(text, sizeof(text), "**.%s.%s", labels[k],
-				 labels[i]);
-			model_add_pattern(text);
-			for (int l = 0; l < 3; l++) {
-				snprintf(text, sizeof(text), "%s.%s.%s",
-					 labels[l], labels[k], labels[i]);
-				model_add_pattern(text);
-			}
-		}
-	}
-}
-
-/* What a world is about: how often rules have a network, or http. */
-struct model_mix {
-	uint32_t patterns;   /* of so many at the start of the table; 0: all */
-	uint32_t nets, http; /* of a hundred rules */
-	bool flat;	     /* no paths */
-};
-
-static inline void model_http_of(struct rng *r, const struct model_mix *mix,
-				 struct model_rule *x)
-{
-	x->n_http = 1 + rng_below(r, 2);
-	for (uint32_t i = 0; i < x->n_http; i++) {
-		struct model_http *h = &x->http[i];
-
-		h->methods = rng_below(r, 2) ? rng_below(r, 8) : 0;
-		h->prefixes = 0;
-		if (mix->flat)
-			continue;
-		if (rng_below(r, 3))
-			h->prefixes = 1u << (1 + rng_below(r, 5));
-		if (rng_below(r, 4) == 0)
-			h->prefixes |= 1u << (1 + rng_below(r, 5));
-	}
-}
-
-/* A URL is about one host. */
-static inline bool model_has_url(const struct model_rule *x)
-{
-	return x->who == MODEL_NAME ||
-	       (x->who == MODEL_NET && model_nets[x->which].bytes == 4 &&
-		model_nets[x->which].bits == 32);
-}
-
-static inline struct model_rule model_rule(struct rng *r,
-					   const struct model_mix *mix)
-{
-	struct model_rule x = {.deny = rng_below(r, 3) == 0};
-	bool http = rng_below(r, 100) < mix->http;
-
-	x.who = rng_below(r, 100) < mix->nets ? MODEL_NET
-		: rng_below(r, 6) == 0	      ? MODEL_ANY
-					      : MODEL_NAME;
-	if (x.who == MODEL_NET)
-		x.which = rng_below(r, ARRAY_LEN(model_nets));
-	else if (x.who == MODEL_NAME)
-		x.which = rng_below(r, mix->patterns ? mix->patterns
-						     : model_n_patterns);
-	x.ports = rng_below(r, ARRAY_LEN(model_ports));
-	x.private = !x.deny && x.who != MODEL_NET && rng_below(r, 4) == 0;
-	x.inspect = !x.deny && rng_below(r, 12) == 0;
-	if (!http)
-		return x;
-	if (model_has_url(&x) && rng_below(r, 3) == 0) {
-		x.url = true;
-		x.ports = 1 + rng_below(r, 2);
-		x.scheme = x.ports == 1 ? MODEL_HTTPS : MODEL_CLEAR;
-		x.base =
-			mix->flat ? 0 : rng_below(r, ARRAY_LEN(model_prefixes));
-	} else {
-		model_http_of(r, mix, &x);
-		if (x.ports >= 6)
-			x.ports = 1;
-	}
-	return x;
-}
-
-/* A line as in tests/policy.h. */
-static inline size_t model_line(const struct model_rule *r, char *out)
-{
-	char *p = out;
-
-	p += sprintf(p, "%s ", r->deny ? "deny" : "allow");
-	if (r->url)
-		p += sprintf(p, "%s://",
-			     r->scheme == MODEL_HTTPS ? "https" : "http");
-	switch (r->who) {
-	case MODEL_ANY:
-		p += sprintf(p, "*");
-		break;
-	case MODEL_NAME:
-		p += sprintf(p, "%s", model_patterns[r->which]);
-		break;
-	case MODEL_NET:
-		p += sprintf(p, "%.*s",
-			     (int)strcspn(model_nets[r->which].text,
-					  r->url ? "/" : ""),
-			     model_nets[r->which].text);
-		break;
-	}
-	if (r->url)
-		p += sprintf(p, "%s/", model_prefixes[r->base]);
-	else
-		p += sprintf(p, "%s", model_ports[r->ports].text);
-	for (uint32_t i = 0; i < r->n_http; i++) {
-		const struct model_http *h = &r->http[i];
-
-		p += sprintf(p, " http=*");
-		for (uint32_t k = 0; k < ARRAY_LEN(model_methods); k++)
-			if (h->methods >> k & 1)
-				p += sprintf(p, "+%s", model_methods[k]);
-		for (uint32_t k = 0; k < ARRAY_LEN(model_prefixes); k++)
-			if (h->prefixes >> k & 1)
-				p += sprintf(p, "+%s/", model_prefixes[k]);
-	}
-	p += sprintf(p, "%s%s\n", r->inspect ? " inspect" : "",
-		     r->private ? " private" : "");
-	return (size_t)(p - out);
-}
-
-static inline void model_text(const struct model_policy *p, char *out)
-{
-	*out = '\0';
-	for (uint32_t i = 0; i < p->n; i++)
-		out += model_line(&p->rules[i], out);
-}
-
-static inline void model_policy(struct rng *r, const struct model_mix *mix,
-				struct model_policy *out)
-{
-	out->n = rng_below(r, 4) ? 1 + rng_below(r, 3) : rng_below(r, 5);
-	for (uint32_t i = 0; i < out->n; i++)
-		out->rules[i] = model_rule(r, mix);
-}
-
-/* Mostly like another: that is what people compare. */
-static inline void model_change(struct rng *r, const struct model_mix *mix,
-				const struct model_policy *from,
-				struct model_policy *out)
-{
-	*out = *from;
-	if (out->n && rng_below(r, 3)) {
-		uint32_t at = rng_below(r, out->n);
-
-		if (rng_below(r, 2))
-			out->rules[at] = out->rules[--out->n];
-		else
-			out->rules[at] = model_rule(r, mix);
-	}
-	if (out->n < MODEL_RULES && rng_below(r, 2))
-		out->rules[out->n++] = model_rule(r, mix);
 }
 
 #endif

@@ -8,34 +8,15 @@
 #include "compiler/algebra/decide/decide.h"
 #include "compiler/emit/parts.h"
 #include "compiler/ir/ports.h"
+#include "compiler/prove/prove.h"
 
 #include "tests/check.h"
 #include "tests/oracle/generate.h"
 #include "tests/policy.h"
 
-/* Pure, and all that it needs is base: read here instead of linked, since
- * programs of the host and of the gate share no objects. */
-#include "runtime/gate/plan/names.c"
-
 #define PROBES 40
 
 static const char *const keeps[] = {"floor", "private", "covered", "open"};
-
-static enum decide_keep of_gate(enum names_verdict v)
-{
-	switch (v) {
-	case NAMES_OPEN:
-		return DECIDE_KEEP_OPEN;
-	case NAMES_COVERED:
-		return DECIDE_KEEP_COVERED;
-	case NAMES_FLOOR:
-	case NAMES_HOST:
-		return DECIDE_DROP_FLOOR;
-	case NAMES_PRIVATE:
-		return DECIDE_DROP_PRIVATE;
-	}
-	abort();
-}
 
 static void probe(struct test_policy *t, const struct names_map *map,
 		  const char *text, struct rng *r)
@@ -45,7 +26,8 @@ static void probe(struct test_policy *t, const struct names_map *map,
 	static const struct names_hosts none;
 	struct names_match match;
 	struct names_classes classes;
-	bool resolves = decide_resolve(&t->policy, name, STR("A")).allow;
+	bool resolves = decide_resolve(&t->policy, name, STR("A")).verdict ==
+			VERDICT_ALLOW;
 	bool matched =
 		!names_denied(map, name) && names_match(map, name, &match);
 	char shown[ADDR_TEXT_MAX];
@@ -54,7 +36,7 @@ static void probe(struct test_policy *t, const struct names_map *map,
 		  STR_ARG(name), resolves, matched, text);
 	if (matched) {
 		enum decide_keep want = decide_answer(&t->policy, name, &addr);
-		enum decide_keep got = of_gate(
+		enum decide_keep got = prove_keep_of(
 			names_judge(map, &match, &none, &addr, &classes));
 
 		CHECK_MSG(want == got, "%.*s at %s: decide %s, gate %s\n%s",

@@ -225,11 +225,21 @@ static bool http_fits(struct arena *a, const struct ir_never *n,
 	       (!url || n->dest.u.url.scheme == r->url.scheme);
 }
 
+/* Or it may: somebody is asked. */
+static bool resolves(struct arena *a, const struct ir_policy *p,
+		     struct str name)
+{
+	struct ir_request r = {
+		.kind = IR_REQ_RESOLVE, .name = name, .type = STR("A")};
+
+	return decide_asked(a, p, NULL, &r).verdict != VERDICT_DENY;
+}
+
 /*
  * Whom a request is to: a name where it leads, and the address, whatever name
  * is stated there. None is stated as led to that does not resolve.
  */
-static bool whom_fits(const struct ir_policy *p, const struct ir_never *n,
+static bool whom_fits(struct arena *a, const struct ir_policy *p, const struct ir_never *n,
 		      const struct ir_request *r)
 {
 	const struct str none = {0};
@@ -241,7 +251,7 @@ static bool whom_fits(const struct ir_policy *p, const struct ir_never *n,
 		return !n->has_dest || dest_fits(&n->dest, r->url.name, NULL);
 	if (r->unresolved)
 		return !n->has_dest || dest_fits(&n->dest, none, &r->addr);
-	return decide_resolve(p, r->url.name, STR("A")).allow &&
+	return resolves(a, p, r->url.name) &&
 	       (!n->has_dest || dest_fits(&n->dest, r->url.name, &r->addr));
 }
 
@@ -255,7 +265,7 @@ static bool net_fits(struct arena *a, const struct ir_policy *p,
 	case IR_REQ_CONNECT:
 		/* To an address as a name's: only where the name resolves. */
 		if (r->has_addr && r->name.n &&
-		    !decide_resolve(p, r->name, STR("A")).allow)
+		    !resolves(a, p, r->name))
 			return false;
 		return !http && port_fits(n, r->proto, r->port) &&
 		       (!n->has_dest ||
@@ -263,7 +273,7 @@ static bool net_fits(struct arena *a, const struct ir_policy *p,
 				  r->has_addr ? &r->addr : NULL));
 	case IR_REQ_HTTP:
 		return port_fits(n, IR_PROTO_TCP, r->url.port) &&
-		       http_fits(a, n, r) && whom_fits(p, n, r);
+		       http_fits(a, n, r) && whom_fits(a, p, n, r);
 	case IR_REQ_RESOLVE:
 		return !http && !n->ports.n &&
 		       !(n->has_dest && n->dest.has_port) &&
@@ -414,6 +424,10 @@ static struct str policy_text(struct arena *a)
 		buf_adds(&b, "  - ");
 		put_dest(&b, true);
 	}
+	if (one_in(2)) {
+		buf_adds(&b, "ask:\n  - asked.test\n  - ");
+		put_dest(&b, true);
+	}
 	buf_adds(&b, "deny:\n  - never.test\n");
 	for (uint32_t n = rng_below(&rng, 3); n; n--) {
 		buf_adds(&b, "  - ");
@@ -481,7 +495,8 @@ static void check_set(struct arena *a, const struct world *w,
 		return;
 	}
 	broken++;
-	if (!d.allow || !decide_asked(a, p, files, &witness).allow)
+	if (d.verdict == VERDICT_DENY ||
+	    decide_asked(a, p, files, &witness).verdict != d.verdict)
 		show(a, text, n, "is denied:", witness.text);
 	else if (!fits(a, p, n, &witness))
 		show(a, text, n, "is not in it:", witness.text);
@@ -508,7 +523,7 @@ static void check_policy(const struct world *w)
 		for (uint32_t i = 0; i < w->requests.n; i++)
 			allowed[i] =
 				decide_asked(a, &p, files, &w->requests.v[i])
-					.allow;
+					.verdict != VERDICT_DENY;
 		vec_each(n, &p.tests.never)
 			check_set(a, w, &p, allowed, text, n);
 	} else {

@@ -10,12 +10,12 @@
 
 #include "tests/check.h"
 #include "tests/oracle/generate.h"
+#include "tests/oracle/namespace.h"
 #include "tests/policy.h"
 
 #include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
-#include <sched.h>
 #include <unistd.h>
 
 #define FILE_NAME "ruleset.nft"
@@ -26,24 +26,6 @@ static bool write_file(const char *name, const char *text, size_t n)
 	bool ok = f && fwrite(text, 1, n, f) == n;
 
 	return f && fclose(f) == 0 && ok;
-}
-
-/* A namespace of our own, as root or through a user namespace. */
-static bool enter_namespace(void)
-{
-	char map[64];
-	unsigned uid = getuid(), gid = getgid();
-
-	if (unshare(CLONE_NEWNET) == 0)
-		return true;
-	if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0)
-		return false;
-	snprintf(map, sizeof(map), "0 %u 1\n", uid);
-	if (!write_file("/proc/self/setgroups", "deny", 4) ||
-	    !write_file("/proc/self/uid_map", map, strlen(map)))
-		return false;
-	snprintf(map, sizeof(map), "0 %u 1\n", gid);
-	return write_file("/proc/self/gid_map", map, strlen(map));
 }
 
 /* Run a command of ours; its output, or NULL when it failed. */
@@ -250,7 +232,7 @@ int main(int argc, char **argv)
 		puts("no nft");
 		return 77;
 	}
-	if (!enter_namespace()) {
+	if (!namespace_enter()) {
 		puts("no network namespace of our own");
 		return 77;
 	}

@@ -19,7 +19,7 @@
 
 #define MACHINE 0xc0000005 /* 192.0.0.5, 'host' */
 
-static unsigned long packets, resolutions, accepted;
+static unsigned long packets, resolutions, accepted, waiting;
 
 /* --- a model of the resolver over names.map ------------------------------ */
 
@@ -332,6 +332,7 @@ static const char *expected_prefix(enum reason r)
 	case REASON_HOST_ADDRESS:
 		return "\"membrane:host-address:\"";
 	case REASON_NO_GRANT:
+	case REASON_ASK:
 	case REASON_PORT:
 	case REASON_NOT_HTTP:
 	case REASON_PRIVATE_ADDRESS:
@@ -354,6 +355,12 @@ static const char *expected_prefix(enum reason r)
 	case REASON_BAD_REQUEST:
 	case REASON_OVERRIDE:
 	case REASON_UPGRADE:
+	case REASON_ANSWERED:
+	case REASON_NOT_ANSWERED:
+	case REASON_ANSWERED_NO:
+	case REASON_NOT_ASKED:
+	case REASON_TOO_MANY:
+	case REASON_NO_STAND_IN:
 	case REASON_HANDSHAKE:
 	case REASON_UPSTREAM:
 	case REASON_IGNORED:
@@ -371,7 +378,8 @@ static bool agree_resolve(const struct ir_policy *p, struct ruleset *rules,
 			  size_t size)
 {
 	struct str name = str_of(x->name);
-	bool resolves = decide_resolve(p, name, STR("A")).allow;
+	bool resolves =
+		decide_resolve(p, name, STR("A")).verdict == VERDICT_ALLOW;
 	enum decide_keep keep = decide_answer(p, name, &x->addr);
 	enum answer want =
 		!resolves ? ANSWER_NX
@@ -405,21 +413,54 @@ static const char *way_of(struct ruleset *r, const struct packet *p)
 		       : "forward";
 }
 
+enum asked { ASKED_NOT, ASKED_REQUESTS, ASKED_CONNECTION };
+
+/* What one entry of `ask` would permit, were it a grant. */
+static enum asked asked_about(struct arena *a, const struct ir_policy *p,
+			      const struct decide_flow *flow)
+{
+	enum asked most = ASKED_NOT;
+
+	vec_each(g, &p->ask) {
+		struct ir_policy with = *p;
+		struct decision d;
+
+		with.allow = (ir_grants){0};
+		vec_each(x, &p->allow)
+			*vec_push(a, &with.allow) = *x;
+		*vec_push(a, &with.allow) = *g;
+		with.allow.v[with.allow.n - 1].key = IR_KEY_ALLOW;
+		d = decide_connect(&with, flow);
+		if (d.verdict == VERDICT_ALLOW)
+			return ASKED_CONNECTION;
+		if (d.reason == REASON_NOT_HTTP)
+			most = ASKED_REQUESTS;
+	}
+	return most;
+}
+
 /* What the rules should do with what decide() says of raw bytes. */
-static bool agree_packet(struct decision want, struct ruleset *rules,
-			 const struct packet *packet, char *why, size_t size)
+static bool agree_packet(struct decision want, enum asked asked,
+			 struct ruleset *rules, const struct packet *packet,
+			 bool named, char *why, size_t size)
 {
 	const char *prefix = expected_prefix(want.reason);
+	bool allow = want.verdict == VERDICT_ALLOW;
 	struct rs_result got = {0};
 	unsigned port = diverted(rules, packet);
 	bool same;
 
 	if (port == 0) {
 		got = rs_judge(rules, way_of(rules, packet), packet);
-		same = want.allow == (got.verdict == RS_ACCEPT) && prefix &&
+		same = allow == (got.verdict == RS_ACCEPT) && prefix &&
 		       strcmp(got.prefix, prefix) == 0;
+		/* A name that is only asked about leads to no address here. */
+		same &= named || allow || asked == ASKED_NOT;
 	} else if (port == 15001) {
-		same = want.allow;
+		same = allow;
+	} else if (port == 15004) {
+		same = !allow && asked != ASKED_NOT;
+		waiting++;
 	} else {
 		/* HAProxy knows whom a denial on some ports is about. */
 		same = want.reason == REASON_NOT_HTTP ||
@@ -428,7 +469,7 @@ static bool agree_packet(struct decision want, struct ruleset *rules,
 			want.grant->dest.kind != IR_DEST_ANY);
 	}
 	snprintf(why, size, "decide says %s, %s; the rules %u, %d, %s",
-		 want.allow ? "allow" : "deny", reason_name(want.reason), port,
+		 verdict_name(want.verdict), reason_name(want.reason), port,
 		 got.verdict, got.prefix);
 	return same;
 }
@@ -487,13 +528,18 @@ static bool agree(const char *policy, const struct probe *x, char *why,
 	if (same) {
 		/* Else the session knows nothing of the name. */
 		if (x->name &&
-		    (!decide_resolve(&t.policy, flow.name, STR("A")).allow ||
+		    (decide_resolve(&t.policy, flow.name, STR("A")).verdict !=
+			     VERDICT_ALLOW ||
 		     decide_answer(&t.policy, flow.name, &x->addr) !=
 			     DECIDE_KEEP_OPEN))
 			flow.name.n = 0;
 		want = decide_connect(&t.policy, &flow);
-		same = agree_packet(want, rules, &packet, why, size);
-		accepted += want.allow;
+		same = agree_packet(want,
+				    x->proto == IR_PROTO_TCP
+					    ? asked_about(t.a, &t.policy, &flow)
+					    : ASKED_NOT,
+				    rules, &packet, x->name != NULL, why, size);
+		accepted += want.verdict == VERDICT_ALLOW;
 		packets++;
 	}
 	rs_free(rules);
@@ -822,6 +868,8 @@ int main(int argc, char **argv)
 		struct rng r = {seed + i};
 
 		gen_policy(&r, &p);
+		if (i % 4 == 3)
+			gen_asks(&r, &p);
 		for (unsigned k = 0; k < PROBES; k++) {
 			struct probe x = gen_probe(&r);
 			char why[256];
@@ -835,9 +883,10 @@ int main(int argc, char **argv)
 			break;
 		}
 	}
-	printf("%u policies from seed %llu: %lu packets, %lu accepted, "
+	CHECK(waiting || policies < 100);
+	printf("%u policies from seed %llu: %lu packets, %lu accepted, %lu waiting, "
 	       "%lu resolutions\n",
-	       policies, (unsigned long long)seed, packets, accepted,
+	       policies, (unsigned long long)seed, packets, accepted, waiting,
 	       resolutions);
 	return check_status();
 }

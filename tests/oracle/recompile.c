@@ -149,8 +149,9 @@ static void put_entry(struct buf *out, struct str line)
 	}
 	buf_addf(out, "  - dest: '%.*s'\n", STR_ARG(word));
 	while (str_field(&line, ' ', &word)) {
-		if (str_is(word, "private")) {
-			buf_adds(out, "    private: true\n");
+		if (str_is(word, "private") || str_is(word, "public")) {
+			buf_addf(out, "    private: %s\n",
+				 str_is(word, "private") ? "true" : "false");
 			continue;
 		}
 		if (str_starts(word, STR("http"))) {

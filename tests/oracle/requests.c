@@ -3,21 +3,21 @@
  * decide() allows, for the same reason: generated policies, each loaded into a
  * HAProxy of its own in a network namespace of this program's, and requests
  * over TLS and in the clear to a server behind it. requests.py talks, several
- * of it side by side; this program writes down what it should hear.
+ * of it side by side; this program writes down what it should hear. Half of the
+ * policies ask, too: what somebody answers is drawn, and nobody is asked about
+ * what is granted or denied.
  * `haproxy -c` sees all of them.
  *
  *	requests [POLICIES [SEED [CONNECTIONS]]]
  */
 #include "compiler/algebra/decide/decide.h"
-#include "compiler/emit/gate/gate_cfg.h"
 #include "compiler/ir/inspection.h"
 #include "compiler/ir/ports.h"
 
 #include "tests/check.h"
-#include "tests/oracle/generate.h"
-#include "tests/policy.h"
+#include "tests/oracle/haproxy.h"
+#include "tests/oracle/requests_draw.h"
 
-#include <sched.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,139 +36,8 @@ static const char *const addrs[] = {"1.2.3.4", "1.2.3.5", "10.0.0.1",
 static const uint16_t ports[] = {80, 443, 8000, 8443};
 static const char *const methods[] = {"GET",   "POST",	  "PUT", "DELETE",
 				      "PATCH", "OPTIONS", "FOO"};
-static const char *const rule_methods[] = {
-	"*", "GET", "GET+POST", "PUT", "DELETE+POST", "OPTIONS", "PATCH+GET"};
-static const char *const rule_paths[] = {"",
-					 "",
-					 "+/api",
-					 "+/api/",
-					 "+/private",
-					 "+/api/x+/private",
-					 "+/it's/$x;y",
-					 "+/del@ete",
-					 "+/"};
-static const char *const rule_ports[] = {"",
-					 "",
-					 " tcp/443",
-					 " tcp/80,tcp/443",
-					 " tcp/8000-8999",
-					 " tcp/443,udp/443"};
-static const char *const schemes[] = {"https://", "https://", "http://"};
-static const char *const url_ports[] = {"", "", "", ":443", ":80", ":8443"};
-static const char *const nets[] = {"1.2.3.0/24",     "1.2.3.5/32", "10.0.0.0/8",
-				   "2606:4700::/32", "::/0",	   "0.0.0.0/0"};
-
-static const char *dest(struct rng *r)
-{
-	return rng_below(r, 3) ? GEN_PICK(r, gen_names)
-			       : GEN_PICK(r, gen_patterns);
-}
-
-static void denial(struct rng *r, char *out, size_t size)
-{
-	const char *port = GEN_PICK(r, rule_ports);
-	char rule[128];
-
-	snprintf(rule, sizeof(rule), " http=%s%s", GEN_PICK(r, rule_methods),
-		 GEN_PICK(r, rule_paths));
-	switch (rng_below(r, 6)) {
-	case 0:
-		snprintf(out, size, "deny %s%s%s/api/", GEN_PICK(r, schemes),
-			 dest(r), GEN_PICK(r, url_ports));
-		return;
-	case 1:
-		snprintf(out, size, "deny %s%s%s",
-			 rng_below(r, 4) ? GEN_PICK(r, nets) : "*", port, rule);
-		return;
-	default:
-		snprintf(out, size, "deny %s%s%s", dest(r), port,
-			 rng_below(r, 2) ? rule : "");
-		return;
-	}
-}
-
-static void line(struct rng *r, char *out, size_t size)
-{
-	char rule[128];
-	const char *port = GEN_PICK(r, rule_ports);
-	const char *private = rng_below(r, 4) ? "" : " private";
-	const char *tls = rng_below(r, 6) ? "" : " inspect";
-
-	snprintf(rule, sizeof(rule), " http=%s%s", GEN_PICK(r, rule_methods),
-		 GEN_PICK(r, rule_paths));
-	switch (rng_below(r, 16)) {
-	case 0:
-		snprintf(out, size, "allow *%s%s%s", port,
-			 rng_below(r, 2) ? rule : "", private);
-		return;
-	case 1:
-		snprintf(out, size, "allow %s%s%s", GEN_PICK(r, nets), port,
-			 rule);
-		return;
-	case 2:
-	case 3:
-		denial(r, out, size);
-		return;
-	case 4:
-		snprintf(out, size, "allow %s%s%s%s", GEN_PICK(r, schemes),
-			 dest(r), GEN_PICK(r, url_ports),
-			 rng_below(r, 2) ? "/api" : "");
-		return;
-	case 5:
-		snprintf(out, size, "credential %s X-Secret TOKEN",
-			 GEN_PICK(r, gen_names));
-		return;
-	case 14:
-	case 15:
-		snprintf(out, size, "allow %s%s", GEN_PICK(r, nets), port);
-		return;
-	case 6:
-	case 7:
-	case 8:
-		snprintf(out, size, "allow %s%s%s%s", dest(r), port, private,
-			 tls);
-		return;
-	default:
-		/* Two rules, often. */
-		snprintf(out, size, "allow %s%s%s", dest(r), port, rule);
-		if (rng_below(r, 2)) {
-			size_t n = strlen(out);
-
-			snprintf(out + n, size - n, " http=%s%s",
-				 GEN_PICK(r, rule_methods),
-				 GEN_PICK(r, rule_paths));
-		}
-		return;
-	}
-}
-
-static void policy(struct rng *r, struct gen_policy *p)
-{
-	p->n = 1 + rng_below(r, rng_below(r, 3) ? 6 : GEN_LINES_MAX);
-	for (uint32_t i = 0; i < p->n; i++)
-		line(r, p->lines[i], sizeof(p->lines[i]));
-	if (rng_below(r, 2) && p->n + 2 <= GEN_LINES_MAX) {
-		snprintf(p->lines[p->n++], GEN_LINE_MAX, "allow %s%s",
-			 GEN_PICK(r, nets), GEN_PICK(r, rule_ports));
-		denial(r, p->lines[p->n++], GEN_LINE_MAX);
-	}
-	gen_text(p, UINT32_MAX);
-}
 
 /* --- files ---------------------------------------------------------------- */
-
-static void write_text(const char *dir, const char *name, struct str text)
-{
-	char path[256];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	f = fopen(path, "w");
-	if (!f || fwrite(text.p, 1, text.n, f) != text.n || fclose(f) != 0) {
-		perror(path);
-		exit(1);
-	}
-}
 
 /* Spellings that change nothing, and that HAProxy refuses: see talk.py. */
 static const char *const shapes[] = {
@@ -177,11 +46,21 @@ static const char *const shapes[] = {
 };
 static const char *const shapes_h2[] = {"-", "-", "-", "two_names"};
 
+enum entry {
+	PAST,	      /* HAProxy: the packet filter's fast way */
+	RAW,	      /* any protocol */
+	STRICT,	      /* as where a denied name leads */
+	ASKED_RAW,    /* the same two behind the door where it waits for */
+	ASKED_STRICT, /* somebody's answer */
+	ENTRIES,
+};
+
 struct connection {
 	struct decide_request hello;
-	/* 0: past HAProxy; 1: raw; 2: strict, as where a denied name leads */
-	unsigned entry;
-	uint32_t name, at; /* of gen_names and addrs */
+	enum entry entry;
+	const struct ir_grant *yes; /* to the whole of it: that entry of ask; */
+	struct ir_policy policy;    /* which is among the grants here then */
+	uint32_t name, at;	    /* of gen_names and addrs */
 	uint64_t pins;
 	bool h2, decrypts;
 };
@@ -194,32 +73,201 @@ static bool is_one_of(const char *shape, const char *const *list, size_t n)
 	return false;
 }
 
+/* --- ask ------------------------------------------------------------------ */
+
+static struct ir_policy with_entry(struct test_policy *t,
+				   const struct ir_policy *p,
+				   const struct ir_grant *g)
+{
+	struct ir_policy out = *p;
+
+	out.allow.v = decide_room(t->a, p);
+	out.allow.v[out.allow.n] = *g;
+	out.allow.v[out.allow.n].key = IR_KEY_ALLOW;
+	out.allow.cap = ++out.allow.n;
+	return out;
+}
+
+static bool is_allowed(struct test_policy *t, const struct ir_policy *p,
+		       const struct decide_request *q)
+{
+	return decide_request(t->a, p, q).verdict == VERDICT_ALLOW;
+}
+
+static bool is_opened_by(struct test_policy *t, const struct ir_policy *p,
+			 const struct ir_grant *g,
+			 const struct decide_request *q)
+{
+	struct ir_policy with = with_entry(t, p, g);
+
+	return is_allowed(t, &with, q);
+}
+
+/* The first entry whose yes is one to that; NULL: nobody is asked. */
+static const struct ir_grant *asked_entry(struct test_policy *t,
+					  const struct ir_policy *p,
+					  const struct decide_request *q)
+{
+	if (is_allowed(t, p, q))
+		return NULL;
+	vec_each(g, &p->ask)
+		if (is_opened_by(t, p, g, q))
+			return g;
+	return NULL;
+}
+
+/* Where requests wait by themselves, the hello before them does not. */
+static bool is_let_in(struct test_policy *t, const struct connection *c)
+{
+	vec_each(g, &c->policy.ask)
+		if (ir_grant_http(g) &&
+		    is_opened_by(t, &c->policy, g, &c->hello))
+			return true;
+	return is_allowed(t, &c->policy, &c->hello);
+}
+
+/* What somebody answers, by all that a question has: no query. */
+static bool is_yes(const struct decide_request *q)
+{
+	uint32_t n = 2166136261u ^ q->port ^ (q->tls ? 1u << 16 : 0);
+	const struct str all[] = {
+		q->host, q->method,
+		str_slice(q->path, 0, str_find(q->path, '?', 0))};
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		for (size_t k = 0; k < all[i].n; k++)
+			n = (n ^ (unsigned char)all[i].p[k]) * 16777619u;
+	return n >> 20 & 1;
+}
+
+/* Is it refused, for whatever reason: some are of what was not answered. */
+#define REFUSED "refused"
+
+/* */
+static const char *narrower_path(const struct decide_request *q)
+{
+	struct str path = str_slice(q->path, 0, str_find(q->path, '?', 0));
+
+	return decide_path_canonical(path) ? "" : "|path-not-canonical";
+}
+
+/*
+ * Why it is refused, by the grants alone or as far as an entry would have it
+ * get: "no-grant|path". HAProxy looks at all of them at once.
+ */
+static const char *reasons_of(struct test_policy *t, const struct ir_policy *p,
+			      const struct decide_request *q)
+{
+	enum reason first = decide_request(t->a, p, q).reason;
+	struct buf b;
+
+	buf_init(&b, t->a);
+	buf_adds(&b, reason_name(first));
+	vec_each(g, &p->ask) {
+		struct ir_policy with = with_entry(t, p, g);
+		struct decision d = decide_request(t->a, &with, q);
+
+		if (d.reason != first)
+			buf_addf(&b, "|%s", reason_name(d.reason));
+	}
+	buf_addc(&b, '\0');
+	return buf_str(&b).p;
+}
+
+/* What becomes of a hello that is not let in, or of what nobody sees. */
+static const char *wanted_hello(struct test_policy *t,
+				const struct connection *c,
+				const struct decide_request *q)
+{
+	if (asked_entry(t, &c->policy, q))
+		return is_let_in(t, c) ? reason_name(REASON_ANSWERED) : REFUSED;
+	return is_allowed(t, &c->policy, q) ? reason_name(REASON_GRANTED)
+					    : reasons_of(t, &c->policy, q);
+}
+
+/* Requests of a network's are not looked at; those that are have one name. */
+static const char *narrower_name(const struct decide_request *q)
+{
+	return !q->tls || str_eq(q->host, q->sni) ? "" : "|name-mismatch";
+}
+
+static const char *narrower(struct test_policy *t,
+			    const struct decide_request *q, const char *verdict)
+{
+	return arena_fmt(t->a, "%s%s%s", verdict, narrower_path(q),
+			 narrower_name(q))
+		.p;
+}
+
+/* What becomes of a request that is seen. */
+static const char *wanted_request(struct test_policy *t,
+				  const struct connection *c,
+				  const struct decide_request *q)
+{
+	if (asked_entry(t, &c->policy, q))
+		return narrower(t, q, is_yes(q) ? "answered" : "answered-no");
+	if (asked_entry(t, &t->policy, q) && is_allowed(t, &c->policy, q))
+		return narrower(t, q, "answered");
+	return wanted_hello(t, c, q);
+}
+
+/* What is refused for its shape, whoever could be asked. */
+static const char *wanted_shape(struct test_policy *t,
+				const struct connection *c,
+				const struct decide_request *q, enum reason why)
+{
+	return c->policy.ask.n ? narrower(t, q, reason_name(why))
+			       : reason_name(why);
+}
+
+/* Are the requests over TLS seen? */
+static bool is_decrypted(struct test_policy *t, const struct connection *c)
+{
+	const struct ir_policy *p = &c->policy;
+	const struct decide_request *q = &c->hello;
+
+	if (!q->tls || !q->sni.n)
+		return false;
+	/* What is granted anyway is not opened for what might be asked. */
+	if (p->ask.n == 0 || is_allowed(t, &t->policy, q) ||
+	    (c->yes && ir_dest_net(&c->yes->dest)))
+		return decide_decrypts(p, q);
+	if (is_allowed(t, p, q) && decide_decrypts(p, q))
+		return true;
+	vec_each(g, &p->ask) {
+		struct ir_policy with = with_entry(t, p, g);
+
+		if (ir_grant_http(g) && is_allowed(t, &with, q) &&
+		    decide_decrypts(&with, q))
+			return true;
+	}
+	return false;
+}
+
+/* --- what is wanted ------------------------------------------------------- */
+
 /* What HAProxy should say: decide(), and what it thinks of the shape. */
 static const char *wanted(struct test_policy *t, const struct connection *c,
 			  const struct decide_request *q, const char *shape)
 {
 	/* What the reader refuses before anything is asked of anybody. */
 	static const char *const unread[] = {"fold", "lf", "clte"};
-	struct decision d = decide_request(t->a, &t->policy, q);
 
 	if (q->tls && !c->decrypts)
-		return reason_name(d.reason);
-	if (q->tls) {
-		struct decision hello =
-			decide_request(t->a, &t->policy, &c->hello);
-
-		if (!hello.allow)
-			return reason_name(hello.reason);
-	}
+		return wanted_hello(t, c, q);
+	if (q->tls && !is_let_in(t, c))
+		return wanted_hello(t, c, &c->hello);
 	if (is_one_of(shape, unread, ARRAY_LEN(unread)))
 		return reason_name(REASON_BAD_REQUEST);
-	if (d.reason == REASON_NAME_MISMATCH)
-		return reason_name(d.reason);
+	if (decide_request(t->a, &c->policy, q).reason ==
+		    REASON_NAME_MISMATCH &&
+	    !asked_entry(t, &c->policy, q))
+		return reasons_of(t, &c->policy, q);
 	if (strcmp(shape, "other") == 0)
-		return reason_name(REASON_BAD_REQUEST);
+		return wanted_shape(t, c, q, REASON_BAD_REQUEST);
 	if (strcmp(shape, "foo") == 0)
-		return reason_name(REASON_UPGRADE);
-	return reason_name(d.reason);
+		return wanted_shape(t, c, q, REASON_UPGRADE);
+	return wanted_request(t, c, q);
 }
 
 /* Is the address granted as such, and to be looked at for denials or not? */
@@ -247,7 +295,7 @@ static const char *shape_of(struct rng *r, const struct connection *c,
 	if (c->h2)
 		return GEN_PICK(r, shapes_h2);
 	/* Who looks into no tunnel does not mend what is in it. */
-	if (c->entry == 0 || (q->tls && !c->decrypts) ||
+	if (c->entry == PAST || (q->tls && !c->decrypts) ||
 	    (strcmp(shape, "clte") == 0 && !body))
 		return "-";
 	return shape;
@@ -284,7 +332,8 @@ static void put_request(struct buf *out, struct test_policy *t, struct rng *r,
 	/* Most of what is possible is refused: prefer what is not. */
 	for (unsigned i = rng_below(r, 5); i < 5; i++) {
 		draw_request(r, c, &q);
-		if (decide_request(t->a, &t->policy, &q).allow)
+		if (is_allowed(t, &c->policy, &q) ||
+		    asked_entry(t, &c->policy, &q))
 			break;
 	}
 	shape = shape_of(r, c, &q);
@@ -294,8 +343,11 @@ static void put_request(struct buf *out, struct test_policy *t, struct rng *r,
 	buf_addc(out, '\n');
 }
 
-static void draw_connection(struct rng *r, struct connection *c)
+static void draw_connection(struct test_policy *t, struct rng *r,
+			    struct connection *c)
 {
+	bool asks = t->policy.ask.n > 0;
+
 	struct decide_request *hello = &c->hello;
 
 	*hello = (struct decide_request){.tls = rng_below(r, 3) > 0,
@@ -303,8 +355,8 @@ static void draw_connection(struct rng *r, struct connection *c)
 	c->name = rng_below(r, ARRAY_LEN(gen_names));
 	c->at = rng_below(r, ARRAY_LEN(addrs));
 	hello->port = GEN_PICK(r, ports);
-	c->entry = 1 + rng_below(r, 2);
-	hello->is_guarded = c->entry == 2;
+	c->entry = RAW + rng_below(r, asks ? ENTRIES - RAW : 2);
+	hello->is_guarded = c->entry == STRICT || c->entry == ASKED_STRICT;
 	hello->has_addr = addr_parse(str_of(addrs[c->at]), &hello->addr);
 	hello->is_pinned = c->pins >> (c->name * ARRAY_LEN(addrs) + c->at) & 1;
 	if (hello->tls && rng_below(r, 10))
@@ -313,6 +365,19 @@ static void draw_connection(struct rng *r, struct connection *c)
 	hello->host = hello->tls ? hello->sni : str_of(gen_names[c->name]);
 	hello->method = STR("GET");
 	hello->path = STR("/api/x");
+	c->policy = t->policy;
+	c->yes = rng_below(r, 2) ? asked_entry(t, &t->policy, hello) : NULL;
+	/* Where requests wait, nobody is asked about all of them. */
+	if (c->yes && ir_grant_http(c->yes))
+		c->yes = NULL;
+	if (!c->yes)
+		return;
+	c->policy = with_entry(t, &t->policy, c->yes);
+	/* Its door is that of any protocol. */
+	if (ir_dest_net(&c->yes->dest) || c->yes->dest.kind == IR_DEST_ANY) {
+		c->entry = ASKED_RAW;
+		hello->is_guarded = false;
+	}
 }
 
 static void put_connection(struct buf *out, struct test_policy *t,
@@ -322,19 +387,20 @@ static void put_connection(struct buf *out, struct test_policy *t,
 	const struct decide_request *hello = &c.hello;
 
 	for (unsigned i = rng_below(r, 8); i < 8; i++) {
-		draw_connection(r, &c);
-		if (decide_request(t->a, &t->policy, hello).allow)
+		draw_connection(t, r, &c);
+		if (is_allowed(t, &t->policy, hello) ||
+		    asked_entry(t, &t->policy, hello))
 			break;
 	}
 	if (is_net(t, hello, false))
-		c.entry = 0; /* the packet filter's fast way */
-	c.decrypts = hello->tls && hello->sni.n &&
-		     decide_decrypts(&t->policy, hello);
+		c.entry = PAST;
+	c.decrypts = is_decrypted(t, &c);
 	c.h2 = rng_below(r, 3) == 0 && (!hello->tls || c.decrypts);
-	buf_addf(out, "C %d %u %s %u %.*s %d %d %d\n", hello->tls, c.entry,
+	buf_addf(out, "C %d %u %s %u %.*s %d %d %d %.*s\n", hello->tls, c.entry,
 		 addrs[c.at], hello->port, hello->sni.n ? (int)hello->sni.n : 1,
 		 hello->sni.n ? hello->sni.p : "-", c.decrypts, c.h2,
-		 is_net(t, hello, true));
+		 is_net(t, hello, true), c.yes ? (int)c.yes->id.n : 1,
+		 c.yes ? c.yes->id.p : "-");
 	for (unsigned i = 1 + rng_below(r, c.h2 ? 8 : 4); i > 0; i--)
 		put_request(out, t, r, &c);
 }
@@ -347,30 +413,20 @@ static void put_policy(const char *dir, const char *text, struct rng *r,
 
 	CHECK(test_policy_make(&t, text));
 	mkdir(dir, 0755);
-	write_text(dir, "policy", str_of(text));
+	haproxy_text(dir, "policy", str_of(text));
 	if (gate_cfg_wanted(&t.policy)) {
-		write_text(dir, "gate.cfg",
-			   test_policy_emit(&t, gate_cfg_emit));
-		write_text(dir, "gate.lua",
-			   test_policy_emit(&t, gate_lua_emit));
-		write_text(dir, "hosts.map",
-			   test_policy_emit(&t, gate_maps_hosts));
-		write_text(dir, "addr.map",
-			   test_policy_emit(&t, gate_maps_addrs));
-		if (gate_cfg_decrypts(&t.policy))
-			write_text(dir, "crt.lst",
-				   test_policy_emit(&t, gate_maps_leaves));
+		haproxy_plan(dir, &t);
 		buf_init(&b, t.a);
 		for (uint32_t n = 0; n < ARRAY_LEN(gen_names); n++)
 			for (uint32_t k = 0; k < ARRAY_LEN(addrs); k++)
 				if (pins >> (n * ARRAY_LEN(addrs) + k) & 1)
 					buf_addf(&b, "%s@%s\n", gen_names[n],
 						 addrs[k]);
-		write_text(dir, "pins", buf_str(&b));
+		haproxy_text(dir, "pins", buf_str(&b));
 		buf_init(&b, t.a);
 		for (unsigned i = 0; i < requests; i++)
 			put_connection(&b, &t, r, pins);
-		write_text(dir, "requests", buf_str(&b));
+		haproxy_text(dir, "requests", buf_str(&b));
 	}
 	test_policy_done(&t);
 }
@@ -389,30 +445,6 @@ static void check_paths(void)
 #undef PATH
 }
 
-static bool write_map(const char *name, const char *text)
-{
-	FILE *f = fopen(name, "w");
-
-	return f && fputs(text, f) >= 0 && fclose(f) == 0;
-}
-
-static bool enter_namespace(void)
-{
-	char map[64];
-	unsigned uid = getuid(), gid = getgid();
-
-	if (unshare(CLONE_NEWNET) == 0)
-		return true;
-	if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0)
-		return false;
-	snprintf(map, sizeof(map), "0 %u 1\n", uid);
-	if (!write_map("/proc/self/setgroups", "deny") ||
-	    !write_map("/proc/self/uid_map", map))
-		return false;
-	snprintf(map, sizeof(map), "0 %u 1\n", gid);
-	return write_map("/proc/self/gid_map", map);
-}
-
 /* Policies of a range of seeds, each in a folder of its own. */
 static void put_policies(const char *dir, uint64_t seed, unsigned n,
 			 unsigned requests)
@@ -425,7 +457,7 @@ static void put_policies(const char *dir, uint64_t seed, unsigned n,
 
 		snprintf(name, sizeof(name), "%s/%llu", dir,
 			 (unsigned long long)(seed + i));
-		policy(&r, &p);
+		draw_policy(&r, &p);
 		put_policy(name, p.text, &r, rng_next(&r) | rng_next(&r),
 			   requests);
 	}
@@ -448,23 +480,20 @@ static void put_shapes(const char *dir)
 		   &(struct rng){0}, 0, 0);
 }
 
-/* In a process of its own: what is in a folder, in a namespace. */
-static int talk(const char *dir)
+/* What drawn policies seldom have together: a crooked path that is denied, on
+ * a connection that an answer let in, and on one that is granted anyway. */
+/* J-12 */
+static void put_met(const char *dir, uint64_t seed)
 {
-	if (!enter_namespace()) {
-		puts("no network namespace of our own");
-		return 77;
-	}
-	execlp("python3", "python3", "tests/oracle/requests.py", dir, NULL);
-	return 1;
-}
+	char name[FOLDER_MAX + 16];
 
-static bool has_tools(void)
-{
-	return system("haproxy -v >/dev/null 2>&1 && "
-		      "openssl version >/dev/null && "
-		      "python3 --version >/dev/null && "
-		      "nft --version >/dev/null && ip -V >/dev/null") == 0;
+	snprintf(name, sizeof(name), "%s/met", dir);
+	put_policy(name,
+		   "allow x.test\n"
+		   "ask a.test http=GET+DELETE+/api\n"
+		   "ask x.test http=*+/api\n"
+		   "deny **.test http=DELETE+PUT+PATCH\n",
+		   &(struct rng){seed}, UINT64_MAX, 100);
 }
 
 int main(int argc, char **argv)
@@ -476,7 +505,7 @@ int main(int argc, char **argv)
 	int status, skipped = 0;
 
 	check_paths();
-	if (!has_tools()) {
+	if (!haproxy_tools()) {
 		puts("no haproxy, openssl, nft, ip or python3");
 		return check_failed ? 1 : 77;
 	}
@@ -491,9 +520,10 @@ int main(int argc, char **argv)
 		first = end;
 	}
 	put_shapes(dir[0]);
+	put_met(dir[1], seed);
 	for (unsigned w = 0; w < WORKERS; w++)
 		if (fork() == 0)
-			exit(talk(dir[w]));
+			exit(haproxy_talk("tests/oracle/requests.py", dir[w]));
 	while (wait(&status) > 0)
 		if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
 			skipped++;

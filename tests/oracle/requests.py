@@ -1,22 +1,20 @@
 """The live half of requests.c: one HAProxy per policy, and its requests.
 
 Runs in a network namespace of its own. Addresses of the internet are on its
-loopback; what the client sends there, marked, is redirected to HAProxy, whose
-own connections reach the server.
+loopback; HAProxy's own connections reach the server there.
 """
 import base64
 import concurrent.futures
 import contextlib
 import hashlib
+import ipaddress
 import json
 import os
 import pathlib
-import queue
 import re
 import shutil
 import socket
 import ssl
-import subprocess
 import sys
 import threading
 import time
@@ -24,66 +22,15 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.dont_write_bytecode = True
 import talk  # noqa: E402
+from gate import TIMEOUT_S, TOP, Bad, Gate, Person, certificates, judged, network  # noqa: E402
 
-TOP = pathlib.Path(sys.argv[1])
 NAMES = ["test", "a.test", "b.a.test", "c.b.a.test", "d.c.b.a.test", "x.test", "b.x.test", "other.example", "a.example"]
+ADDRESSES = ("1.2.3.4/32", "1.2.3.5/32", "10.0.0.1/32", "2606:4700::5/128", "fd00::1/128")
 PORTS = (80, 443, 8000, 8080, 8443)
-READER = pathlib.Path(__file__).resolve().parents[2] / "build" / "bin" / "membrane-reader.so"
-TIMEOUT_S = 10
 SIDE_BY_SIDE = 16
-IPV6_TRANSPARENT = 75
+PERMITTED = ("granted", "answered", "no handshake")
 # RFC 6455, 4.2.2, of the one key that talk.py sends.
 ACCEPTED = base64.b64encode(hashlib.sha1(talk.KEY + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest())
-
-
-def sh(text):
-    subprocess.run(["bash", "-euc", text], check=True, stdout=subprocess.DEVNULL)
-
-
-def certificates():
-    """A root, and one leaf of it for all names; another root for leaves of ours."""
-    names = ",".join("DNS:" + n for n in NAMES)
-    for who in ("origin", "gate"):
-        sh(f"""cd {TOP}
-        openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN={who}-root \\
-            -keyout {who}-root.key -out {who}-root.pem 2>/dev/null
-        openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN={who} -keyout {who}.key -out {who}.csr 2>/dev/null
-        openssl x509 -req -in {who}.csr -CA {who}-root.pem -CAkey {who}-root.key -CAcreateserial -days 2 \\
-            -extfile <(echo subjectAltName={names}) -out {who}.crt 2>/dev/null
-        cat {who}.key {who}.crt > {who}.pem""")
-    return ssl.PEM_cert_to_DER_cert((TOP / "origin.crt").read_text())
-
-
-def network():
-    sh("""ip link set lo up
-    for a in 1.2.3.4 1.2.3.5 10.0.0.1; do ip addr add $a/32 dev lo; done
-    for a in 2606:4700::5 fd00::1; do ip addr add $a/128 dev lo nodad; done
-    ip -6 rule add fwmark 1 lookup 100
-    ip -6 rule add fwmark 2 lookup 100
-    ip -6 route add local default dev lo table 100
-    nft -f - <<'X'
-table ip t { chain o { type nat hook output priority -100;
-  meta mark 1 meta l4proto tcp redirect to :15001
-  meta mark 2 meta l4proto tcp redirect to :15002
-}
-}
-table ip6 t { chain p { type filter hook prerouting priority mangle;
-  meta mark 1 meta l4proto tcp tproxy to :15001
-  meta mark 2 meta l4proto tcp tproxy to :15002
-}
-}
-X""")
-
-
-def transparent(port):
-    """What the gate hands to HAProxy for IPv6."""
-    s = socket.socket(socket.AF_INET6)
-    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    s.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-    s.setsockopt(socket.IPPROTO_IPV6, IPV6_TRANSPARENT, 1)
-    s.bind(("::", port))
-    s.listen(64)
-    return s
 
 
 class Origin:
@@ -135,125 +82,57 @@ class Origin:
         return data.split(end, 1)
 
 
-class Gate:
-    """What the gate is to HAProxy: log, pins, signer."""
+class Asked(Person):
+    """Answers by a table: of one connection at a time."""
 
-    def __init__(self, folder, start=True):
-        self.run, self.plan = folder / "run", folder / "plan"
-        (self.run / "leaf").mkdir(parents=True)
-        self.plan.mkdir()
-        for name in ("gate.cfg", "gate.lua", "hosts.map", "addr.map", "crt.lst"):
-            if (folder / name).exists():
-                (self.plan / name).write_text(self.here((folder / name).read_text()))
-        for name in ("pins.map", "tokens.map", "upstream.map"):
-            (self.run / name).touch()
-        shutil.copyfile(TOP / "origin-root.pem", self.run / "roots.pem")
-        leaves = [l.split()[0] for l in (self.plan / "crt.lst").read_text().splitlines()] \
-            if (self.plan / "crt.lst").exists() else []
-        for leaf in leaves:
-            shutil.copyfile(TOP / "gate.pem", leaf)
-        self.signed = set()
-        self.log = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self.log.bind(str(self.run / "log.sock"))
-        # HAProxy waits for who reads its log: always, as the gate does.
-        self.lines = queue.SimpleQueue()
-        threading.Thread(target=self.hear, daemon=True).start()
-        self.signer = socket.socket(socket.AF_UNIX)
-        self.signer.bind(str(self.run / "signer.sock"))
-        self.signer.listen(16)
-        threading.Thread(target=self.sign, daemon=True).start()
-        env = dict(os.environ, LD_PRELOAD=str(READER), **{"MEMBRANE_CREDENTIAL_%d" % i: "sesame" for i in range(1, 25)})
-        check = subprocess.run(["haproxy", "-c", "-f", str(self.plan / "gate.cfg")], env=env, capture_output=True, text=True)
-        if check.returncode or "WARNING" in check.stderr:
-            raise Bad("haproxy -c: " + check.stderr + check.stdout)
-        if not start:
-            return
-        # The numbers stay: a descriptor is named in the environment.
-        entries = {"MEMBRANE_RAW6": transparent(15001), "MEMBRANE_HTTP6": transparent(15002)}
-        env.update({name: f"fd@{e.fileno()}" for name, e in entries.items()})
-        self.child = subprocess.Popen(["haproxy", "-db", "-f", str(self.plan / "gate.cfg")], env=env,
-                                      stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
-                                      pass_fds=[e.fileno() for e in entries.values()])
-        for e in entries.values():
-            e.close()
-        for _ in range(400):
-            if self.child.poll() is not None:
-                raise Bad("haproxy: " + self.child.stderr.read())
-            try:
-                self.admin("show info")
-                break
-            except OSError:
-                time.sleep(0.01)
-        pins = (folder / "pins").read_text().split()
-        self.admin(";".join(f"add map {self.run}/pins.map {p} 1" for p in pins))
+    def __init__(self, gate):
+        lines = (gate.plan / "profiles.map").read_text().splitlines()[1:]
+        self.profiles = [line.split(" ") for line in lines]
+        self.c, self.wrong = None, []
+        super().__init__(gate)
 
-    def here(self, text):
-        lines = [l for l in text.splitlines() if not l.startswith(("    uid ", "    gid "))]
-        return ("\n".join(lines) + "\n").replace("/plan/", f"{self.plan}/").replace("/run/gate", str(self.run)) \
-            .replace("/etc/ssl/certs/ca-certificates.crt", str(TOP / "origin-root.pem"))
+    def says(self, what):
+        """A token of the entry by which the connection was permitted, where that is about this."""
+        for token, pattern, entry in self.profiles:
+            if entry == self.c.yes != "-" and matches(pattern, what, self.c.addr):
+                return token
+        return None
 
-    def admin(self, command):
-        s = socket.socket(socket.AF_UNIX)
-        with s:
-            s.settimeout(TIMEOUT_S)
-            s.connect(str(self.run / "admin.sock"))
-            s.sendall(command.encode() + b"\n")
-            out = b""
-            while more := s.recv(65536):
-                out += more
-            return out.decode()
-
-    def sign(self):
-        while True:
-            try:
-                c, _ = self.signer.accept()
-            except OSError:
-                return
-            with c:
-                name = c.recv(300).decode().strip()
-                if name not in self.signed:
-                    self.signed.add(name)
-                    path = f"{self.run}/leaf/gen-{name}.pem"
-                    self.admin(f"new ssl cert {path}")
-                    self.admin(f"set ssl cert {path} <<\n{(TOP / 'gate.pem').read_text()}\n")
-                    self.admin(f"commit ssl cert {path}")
-                    self.admin(f"add ssl crt-list {self.plan}/crt.lst {path}")
-                c.sendall(b"ok\n")
-
-    def record(self, want):
-        """The next line of the log of one of these kinds."""
-        while True:
-            line = self.lines.get(timeout=2).decode()
-            if not line.startswith("{"):
-                continue
-            r = json.loads(line)
-            if r["k"] in want:
-                return r
-
-    def hear(self):
-        with contextlib.suppress(OSError):
-            while line := self.log.recv(16384):
-                self.lines.put(line)
-
-    def drain(self):
-        with contextlib.suppress(queue.Empty):
-            while True:
-                self.lines.get_nowait()
-
-    def done(self):
-        self.child.kill()
-        self.child.wait()
-        self.signer.close()
-        self.log.shutdown(socket.SHUT_RDWR)
-        self.log.close()
+    def answer(self, kind, addr, port, _, *more):
+        c = self.c
+        if kind == "conn":
+            return f"yes {'strict' if c.entry == 4 else 'raw'} {addr} 7"
+        if kind == "hello":
+            # The gate's own: a yes is to the name that led there.
+            token = self.says(more[0])
+            return f"yes {token}" if token else "no -"
+        token, name, scheme, method, path = more
+        if self.says(name):
+            return f"yes {addr}"
+        key = name, int(port), scheme == "https", method, path
+        for r in c.requests:
+            want = r.want.split("|")[0]
+            if r.key(c) == key and want in ("answered", "answered-no"):
+                if not token.startswith("a") or not any(line[0] == token and matches(line[1], name, addr) for line in self.profiles):
+                    self.wrong.append(f"{key}: asked for {token}")
+                return f"yes {addr}" if want == "answered" else "no answered-no"
+        self.wrong.append(f"asked about {key}")
+        return "no answered-no"
 
 
-class Bad(Exception):
-    pass
+def matches(pattern, name, addr):
+    """Of profiles.map: an address in a network, a name, "**." for one label or more, "*" within one."""
+    if "/" in pattern:
+        return ipaddress.ip_address(addr) in ipaddress.ip_network(pattern)
+    if pattern in ("*", "**"):
+        # Who states an address states no name that led to a private one.
+        return name != addr or not ipaddress.ip_address(addr).is_private
+    text = "".join({"**": r"[^.]+(\.[^.]+)*", "*": r"[^.]*"}.get(p, re.escape(p)) for p in re.split(r"(\*+)", pattern))
+    return re.fullmatch(text, name) is not None
 
 
-def reason_in(body):
-    return body.split("\n")[0].rsplit(": ", 1)[-1]
+class AskedGate(Gate):
+    person = Asked
 
 
 def connect(gate, c):
@@ -282,17 +161,6 @@ def connect(gate, c):
         return None, "no handshake"
 
 
-def judged(status, body):
-    """What an answer says was decided."""
-    if status in (200, 101) and "membrane" not in body:
-        return "granted"
-    if status in (400, 403, 421):
-        reason = reason_in(body)
-        want = {"name-mismatch": 421, "bad-request": 400}.get(reason, 403)
-        return reason if status == want else f"{reason}, but with {status}"
-    return f"? {status} {body[:200]}"
-
-
 def ask(gate, c, r, s, data):
     """A connection, and the answer on it: another one where s has ended, but not where it hangs."""
     sent = talk.spelled(r.shape, "https" if c.tls else "http", r.host, r.method, r.path, c.port)
@@ -300,7 +168,9 @@ def ask(gate, c, r, s, data):
         with contextlib.suppress(talk.Closed, ConnectionError):
             s.sendall(sent)
             return s, *talk.answer(s, data)
-    s = connect(gate, c)[0]
+    s, refused = connect(gate, c)
+    if not s:
+        raise OSError(f"the hello of another connection: {refused}")
     s.sendall(sent)
     return s, *talk.answer(s, b"")
 
@@ -346,11 +216,20 @@ class Request:
         shape, self.host, self.method, self.want, self.path = line.split(" ", 4)
         self.shape = shape.replace("_", " ")
 
+    def is_wanted(self, verdict):
+        if self.want == "refused":
+            return verdict not in PERMITTED
+        return verdict.replace("granted", "answered") in self.want.replace("granted", "answered").split("|")
+
+    def key(self, c):
+        """As it is asked about."""
+        return self.host, c.port, c.tls, self.method, self.path.split("?")[0]
+
 
 class Connection:
     def __init__(self, line):
         self.line = line
-        tls, entry, self.addr, port, self.sni, decrypts, h2, net = line.split(" ")
+        tls, entry, self.addr, port, self.sni, decrypts, h2, net, self.yes = line.split(" ")
         self.net = net == "1"  # granted as such, and names are denied there
         self.tls, self.decrypts, self.h2 = tls == "1", decrypts == "1", h2 == "1"
         self.entry, self.port, self.requests = int(entry), int(port), []
@@ -386,7 +265,7 @@ def what_arrived(c, r, lines):
 
 
 def count(counts, c, r):
-    for key in [r.want] + ["to a network: " + r.want] * c.net:
+    for key in [r.want.split("|")[0]] + ["to a network: " + r.want.split("|")[0]] * c.net:
         counts[key] = counts.get(key, 0) + 1
 
 
@@ -396,7 +275,7 @@ def converse(gate, origin_leaf, c, counts):
     if not s:
         for r in c.requests:
             count(counts, c, r)
-            if r.want != refused:
+            if not r.is_wanted(refused):
                 yield r, f"decide says {r.want}, HAProxy {refused} of the hello"
         return
     if c.tls and (s.getpeercert(True) != origin_leaf) != c.decrypts:
@@ -410,19 +289,23 @@ def converse(gate, origin_leaf, c, counts):
         yield c.requests[-1], f"{len(got)} answers"
     for r, (verdict, body) in zip(c.requests, got):
         count(counts, c, r)
-        if verdict != r.want:
+        if not r.is_wanted(verdict):
             yield r, f"decide says {r.want}, HAProxy {verdict}"
         elif verdict == "granted" and body and (why := what_arrived(c, r, json.loads(body))):
             yield r, f"{why} arrived: {body}"
 
 
 def one(folder, origin_leaf, counts):
-    gate = Gate(folder)
+    gate = AskedGate(folder)
     bad = 0
     try:
         for c in connections(folder):
             began = time.monotonic()
-            for r, why in converse(gate, origin_leaf, c, counts):
+            gate.asked.c = c
+            differences = list(converse(gate, origin_leaf, c, counts))
+            differences += [(c.requests[0], why) for why in gate.asked.wrong]
+            gate.asked.wrong = []
+            for r, why in differences:
                 bad += 1
                 print(f"{folder.name}: {c.line}: {r.line}\n  {why}\n{(folder / 'policy').read_text()}", file=sys.stderr)
             if time.monotonic() - began > 1 and os.environ.get("SLOW"):
@@ -733,8 +616,8 @@ def check_cases():
 
 
 def main():
-    origin_leaf = certificates()
-    network()
+    origin_leaf = certificates(NAMES)
+    network(ADDRESSES)
     Origin()
     for port in (22, 2200, 9000):
         listen(port)

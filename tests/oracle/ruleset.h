@@ -188,8 +188,7 @@ static inline void rs_in_set(struct rs_set *s, char *line, bool *in_elements)
 		s->version = 6;
 	} else if (strcmp(line, "flags timeout") == 0) {
 		s->dynamic = true;
-	} else if (strcmp(line, "flags interval") != 0 &&
-		   strcmp(line, "size 65535") != 0) {
+	} else if (strcmp(line, "flags interval") != 0) {
 		rs_die("in a set", line);
 	}
 }

@@ -3,7 +3,10 @@
 #include "compiler/algebra/compare/parts.h"
 #include "compiler/algebra/space/intersect.h"
 #include "compiler/ir/inspection.h"
+#include "compiler/ir/ports.h"
 #include "compiler/ir/text.h"
+
+#include <stdlib.h>
 
 /* Cells that are one change, found by two rules and the variant. */
 struct group {
@@ -54,12 +57,40 @@ struct access *access_new(struct arena *a, struct sides *s,
 	return x;
 }
 
+unsigned access_level(const struct decision *d)
+{
+	switch (d->verdict) {
+	case VERDICT_DENY:
+		return 0;
+	case VERDICT_ASK:
+		return 1 + d->grant->lasts.v;
+	case VERDICT_ALLOW:
+		return ACCESS_LEVELS - 1;
+	}
+	abort();
+}
+
+unsigned access_step(const struct access_cell *c)
+{
+	return access_level(&c->by[0].d) * ACCESS_LEVELS +
+	       access_level(&c->by[1].d);
+}
+
 bool access_way_of(const struct access_cell *c, enum access_way *out)
 {
-	if (c->by[0].d.allow == c->by[1].d.allow)
+	unsigned was = access_level(&c->by[0].d);
+	unsigned is = access_level(&c->by[1].d);
+
+	if (was == is)
 		return false;
-	*out = c->by[1].d.allow ? ACCESS_GAINED : ACCESS_LOST;
+	*out = is > was ? ACCESS_GAINED : ACCESS_LOST;
 	return true;
+}
+
+/* The side that has more; where both have the same, the old one. */
+static int wider_side(const struct access_cell *c)
+{
+	return access_level(&c->by[1].d) > access_level(&c->by[0].d);
 }
 
 /* --- causes -------------------------------------------------------------- */
@@ -116,6 +147,45 @@ static uint32_t quic_rule(const struct sides *s, uint16_t port, int side)
 	return SIDES_NONE;
 }
 
+/* For which the side alone reads requests over TLS. */
+static uint32_t reading_rule(const struct sides *s, const uint32_t *ids,
+			     uint32_t n, int side)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct rule *r = &s->rules.v[ids[i]];
+
+		if (r->g[side] && !r->g[!side] && !r->ask &&
+		    inspection_opens(s->p[side], r->g[side]))
+			return ids[i];
+	}
+	return SIDES_NONE;
+}
+
+/* A denial of the side alone for which it looks at what is on the port. */
+static uint32_t looking_denial(const struct sides *s, uint16_t port, int side)
+{
+	for (uint32_t i = 0; i < s->rules.n; i++) {
+		const struct rule *r = &s->rules.v[i];
+
+		if (r->deny && r->g[side] && !r->g[!side] &&
+		    inspection_denies(r->g[side]) &&
+		    ports_has(&r->g[side]->ports, IR_PROTO_TCP, port))
+			return i;
+	}
+	return SIDES_NONE;
+}
+
+/* What the side alone has that decides neither, and yet makes the difference to
+ * QUIC, or to CONNECT where no rule names it. */
+static uint32_t cause_elsewhere(const struct sides *s,
+				const struct access_cell *c,
+				const uint32_t *ids, uint32_t n, int side)
+{
+	if (c->kind == ACCESS_QUIC)
+		return quic_rule(s, c->request.port, side);
+	return c->tunnel ? reading_rule(s, ids, n, side) : SIDES_NONE;
+}
+
 /*
  * More is permitted by a new grant or for want of an old denial, less by a new
  * denial or for want of an old grant.
@@ -123,27 +193,26 @@ static uint32_t quic_rule(const struct sides *s, uint16_t port, int side)
 uint32_t access_cause(struct sides *s, const struct access_cell *c,
 		      const uint32_t *ids, uint32_t n, int *out_side)
 {
-	int more = c->by[1].d.allow; /* the side that permits */
+	int more = wider_side(c);
 	uint32_t grant = c->by[more].rule, denial = c->by[!more].rule;
-	bool denied = denial != SIDES_NONE && s->rules.v[denial].deny;
+	bool held = denial != SIDES_NONE &&
+		    (s->rules.v[denial].deny || s->rules.v[denial].ask);
 	uint32_t rule;
 
 	*out_side = more;
 	if (more && is_own(s, grant))
 		return grant;
 	*out_side = !more;
-	if (denied && is_own(s, denial))
+	if (held && is_own(s, denial))
 		return denial;
 	*out_side = more;
 	if (is_own(s, grant))
 		return grant;
-	if (c->kind == ACCESS_QUIC) {
-		rule = quic_rule(s, c->request.port, !more);
-		*out_side = !more;
-		if (rule != SIDES_NONE)
-			return rule;
-		*out_side = more;
-	}
+	*out_side = !more;
+	rule = cause_elsewhere(s, c, ids, n, !more);
+	if (rule != SIDES_NONE)
+		return rule;
+	*out_side = more;
 	rule = own_rule(s, ids, n, false, more);
 	if (rule != SIDES_NONE)
 		return rule;
@@ -151,6 +220,11 @@ uint32_t access_cause(struct sides *s, const struct access_cell *c,
 	rule = own_rule(s, ids, n, true, !more);
 	if (rule != SIDES_NONE)
 		return rule;
+	if (c->kind == ACCESS_HTTP && str_is(c->request.method, "CONNECT")) {
+		rule = looking_denial(s, c->request.url.port, !more);
+		if (rule != SIDES_NONE)
+			return rule;
+	}
 	rule = looking_rule(s, out_side);
 	if (rule != SIDES_NONE)
 		return rule;
@@ -200,22 +274,25 @@ static bool is_connect(const struct access_cell *c)
 	       str_is(c->request.method, "CONNECT");
 }
 
-/* Below it come those of the next way. */
-#define VARIANTS 40u
+/* Below it come those of the next step. */
+#define VARIANTS 48u
 
-static uint32_t variant_of(const struct access_cell *c, enum access_way way,
-			   bool afar)
+static uint32_t variant_of(const struct access_cell *c, bool afar)
 {
-	uint32_t kind = is_connect(c) ? ACCESS_RESOLVE + 1u : c->kind;
+	uint32_t kind = c->tunnel	? ACCESS_RESOLVE + 2u
+			: is_connect(c) ? ACCESS_RESOLVE + 1u
+					: c->kind;
 
-	return way * VARIANTS + kind * 8u + afar * 4u + c->crooked * 2u +
-	       c->both;
+	return access_step(c) * VARIANTS + kind * 8u + afar * 4u +
+	       c->crooked * 2u + c->both;
 }
 
 static struct group *group_of(struct access *x, const uint32_t rules[2],
 			      uint32_t variant)
 {
-	uint64_t hash = (rules[0] * 31ull + rules[1]) * 4u * VARIANTS + variant;
+	uint64_t hash = (rules[0] * 31ull + rules[1]) * ACCESS_LEVELS *
+				ACCESS_LEVELS * VARIANTS +
+			variant;
 	uint32_t *bucket =
 		&x->buckets[(hash * 11400714819323198485u >> 32) & x->mask];
 	struct group *g;
@@ -260,6 +337,7 @@ static struct access_change *begin_change(struct access *x, struct group *g,
 		.set.both = c->both,
 		.set.crooked = c->crooked,
 		.set.connect = is_connect(c),
+		.set.tunnel = c->tunnel,
 	};
 	k->witness.text = ir_request_text(x->a, &c->request);
 	return k;
@@ -270,7 +348,7 @@ static void narrow_group(struct access *x, struct group *g, bool is_new,
 			 bool afar, const struct access_cell *c)
 {
 	const struct rule *rules = x->s->rules.v;
-	uint32_t grant = c->by[c->by[1].d.allow].rule;
+	uint32_t grant = c->by[wider_side(c)].rule;
 	const struct ir_dest *own = &rule_grant(&rules[g->cause])->dest;
 	struct access_set *set = &change_of(x, g)->set;
 	struct ir_dest met = *own;
@@ -371,13 +449,13 @@ void access_add(struct access *x, const struct access_cell *c,
 	for (uint32_t i = 0; i < n; i++)
 		x->touched[ids[i]] = true;
 	rule = access_cause(x->s, c, ids, n, &side);
-	grant = c->by[c->by[1].d.allow].rule;
+	grant = c->by[wider_side(c)].rule;
 	afar = !is_among(ids, n, rule);
 	/* A rule about others: one set for each grant that it is felt by. */
 	g = group_of(x,
 		     (uint32_t[]){afar && grant != SIDES_NONE ? grant : rule,
 				  SIDES_NONE},
-		     variant_of(c, way, afar));
+		     variant_of(c, afar));
 	if (x->groups.n > had) {
 		struct access_change *k = begin_change(x, g, c, way);
 
@@ -394,7 +472,9 @@ void access_add(struct access *x, const struct access_cell *c,
 
 bool access_is_kept(const struct access_cell *c)
 {
-	return c->by[0].d.allow && c->by[1].d.allow;
+	unsigned level = access_level(&c->by[0].d);
+
+	return level && level == access_level(&c->by[1].d);
 }
 
 /*
@@ -456,7 +536,7 @@ enum access_due access_keep(struct access *x, const struct access_cell *c)
 	g = group_of(x,
 		     (uint32_t[]){one ? SIDES_NONE : rules[0],
 				  one ? is_net(x, rules[1]) : rules[1]},
-		     variant_of(c, ACCESS_KEPT, false));
+		     variant_of(c, false));
 	if (x->groups.n > had) {
 		k = begin_change(x, g, c, ACCESS_KEPT);
 		k->was = c->by[0].d;

@@ -23,17 +23,21 @@ struct access_cell {
 	uint16_t lo, hi; /* ports; 0 where there are none */
 	bool other;	 /* its method stands for the rest */
 	bool crooked;	 /* its path for those that are not canonical */
+	bool tunnel;	 /* CONNECT that no rule names */
 	bool both;	 /* a name and an address together */
 };
 /* Which way it changed; false: it did not. */
 bool access_way_of(const struct access_cell *c, enum access_way *out);
+/* From which level to which: below ACCESS_STEPS. */
+#define ACCESS_STEPS (ACCESS_LEVELS * ACCESS_LEVELS)
+unsigned access_step(const struct access_cell *c);
 /* Leaves other rules in the views than it found. */
 void access_add(struct access *x, const struct access_cell *c,
 		const uint32_t *ids, uint32_t n);
 /* The rule responsible for a cell that changed, and whose it is. */
 uint32_t access_cause(struct sides *s, const struct access_cell *c,
 		      const uint32_t *ids, uint32_t n, int *out_side);
-/* One cell that both permit. */
+/* One cell that both permit, or have asked about. */
 bool access_is_kept(const struct access_cell *c);
 /* What it is due to, of a name and an address. */
 enum access_due {

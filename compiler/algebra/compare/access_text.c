@@ -23,10 +23,17 @@ static void put_methods(struct buf *b, const struct access_http *h)
 			 STR_ARG(m->s));
 }
 
+static struct str bracketed(struct arena *a, const struct addr *addr)
+{
+	char text[ADDR_TEXT_MAX];
+
+	addr_text(addr, text);
+	return arena_fmt(a, addr->family == ADDR_V6 ? "[%s]" : "%s", text);
+}
+
 /* Whom, without scheme and path. */
 static struct str host_text(struct arena *a, const struct ir_dest *d)
 {
-	char text[ADDR_TEXT_MAX];
 	struct str name = ir_dest_name(d);
 
 	if (d->kind != IR_DEST_URL)
@@ -35,9 +42,7 @@ static struct str host_text(struct arena *a, const struct ir_dest *d)
 		return name;
 	if (ir_dest_machine(d))
 		return STR(LINK_MACHINE_NAME);
-	addr_text(&d->u.url.net.addr, text);
-	return arena_fmt(a, d->u.url.net.addr.family == ADDR_V6 ? "[%s]" : "%s",
-			 text);
+	return bracketed(a, &d->u.url.net.addr);
 }
 
 static bool is_below(struct str path, struct str prefix)
@@ -145,12 +150,24 @@ static void put_more(struct buf *b, const struct access_set *set)
 	}
 }
 
+/* Whom a URL names: no network of more than one address. Empty: nobody. */
+static struct str url_host(struct arena *a, const struct ir_dest *d)
+{
+	const struct cidr *net = &d->u.cidr.net;
+
+	if (d->kind != IR_DEST_CIDR || ir_dest_machine(d))
+		return host_text(a, d);
+	if (net->bits < addr_bits(net->addr.family))
+		return STR("");
+	return bracketed(a, &net->addr);
+}
+
 /* "https://a.test:8443", where one port has one scheme. */
 static bool put_url(struct buf *b, const struct access_set *set,
 		    struct str host)
 {
-	bool one =
-		set->ports.n == 1 && set->ports.v[0].lo == set->ports.v[0].hi;
+	bool one = host.n && set->ports.n == 1 &&
+		   set->ports.v[0].lo == set->ports.v[0].hi;
 	uint16_t port = set->ports.n ? set->ports.v[0].lo : 0;
 	const char *scheme = "https";
 	uint16_t usual = 443;
@@ -177,7 +194,7 @@ static void put_http(struct arena *a, struct buf *b, struct access_set *set)
 	tidy_http(set);
 	put_methods(b, &set->http.v[0]);
 	buf_addc(b, ' ');
-	if (put_url(b, set, host)) {
+	if (put_url(b, set, url_host(a, &set->dest))) {
 		put_paths(b, set, 0);
 		put_more(b, set);
 		return;
@@ -227,6 +244,10 @@ struct str access_text(struct arena *a, struct access_change *c)
 	}
 	if (set->crooked)
 		buf_adds(&b, " (paths that are not canonical)");
+	if (set->tunnel && c->way != ACCESS_KEPT)
+		buf_adds(&b, c->way == ACCESS_GAINED
+				     ? " (requests that are not read)"
+				     : " (requests that are read now)");
 	if (set->both)
 		buf_adds(&b, both_text(c));
 	return buf_keep(&b);

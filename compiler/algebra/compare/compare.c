@@ -10,6 +10,7 @@
 static int by_text(const void *va, const void *vb)
 {
 	const struct access_change *a = va, *b = vb;
+	int by;
 
 	if (a->way != b->way)
 		return (int)a->way - (int)b->way;
@@ -17,7 +18,12 @@ static int by_text(const void *va, const void *vb)
 		return (int)a->kind - (int)b->kind;
 	if (a->set.both != b->set.both)
 		return (int)a->set.both - (int)b->set.both;
-	return str_cmp(a->text, b->text);
+	by = str_cmp(a->text, b->text);
+	if (by)
+		return by;
+	by = (int)access_level(&a->was) - (int)access_level(&b->was);
+	return by ? by
+		  : (int)access_level(&a->is) - (int)access_level(&b->is);
 }
 
 static bool same_grants(const ir_grants *x, const ir_grants *y)
@@ -74,6 +80,7 @@ static void compare_parts(struct arena *a, const struct ir_policy *old,
 	want_witnesses(old, now, out);
 	out->same_text = out->changes.n == 0 &&
 			 same_grants(&old->allow, &now->allow) &&
+			 same_grants(&old->ask, &now->ask) &&
 			 same_grants(&old->deny, &now->deny) &&
 			 files_same_patterns(&old->ignore, &now->ignore) &&
 			 files_same_patterns(&old->readonly, &now->readonly) &&

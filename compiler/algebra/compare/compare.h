@@ -7,10 +7,12 @@
  * that permit nothing by themselves are compared in the order from tight to
  * loose, where they have one.
  *
- * Left out: the method CONNECT, where no rule names it, or to an address that
- * the name did not lead to; of what is unchanged, requests to an address under
- * a name that both permit for other reasons than the name or the address alone;
- * and requests in TLS to another name than the hello's, which are refused where
+ * Left out: the method CONNECT to an address that the name did not lead to; of
+ * what is unchanged, requests to an address under a name that both permit for
+ * other reasons than the name or the address alone, and what of them is asked
+ * about where the name alone is not; spellings of a path that no rule has,
+ * since whatever is said of them is said of one that a rule has, and more; and
+ * requests in TLS to another name than the hello's, which are refused where
  * they are seen, so that only what is looked into can make them differ: that is
  * told by itself, as a rule, or as tls.
  */
@@ -19,12 +21,19 @@
 
 #include "compiler/algebra/decide/decide.h"
 
+/*
+ * How wide a decision is: denied, asked about (once, for a session, for good at
+ * most), permitted. More than before is gained, less is lost.
+ */
+#define ACCESS_LEVELS 5u
+unsigned access_level(const struct decision *d);
+
 enum access_way {
 	ACCESS_GAINED,
 	ACCESS_LOST,
 	/* Neither more nor less: another image. Counts as more: fail closed. */
 	ACCESS_OTHER,
-	/* Both permit it. Not among the changes. */
+	/* Both permit it, or have it asked about. Not among the changes. */
 	ACCESS_KEPT,
 };
 
@@ -55,6 +64,7 @@ struct access_set {
 	bool clear, tls; /* HTTP */
 	bool crooked;	 /* with paths that are not canonical, and no others */
 	bool connect;	 /* of the method CONNECT, and no other */
+	bool tunnel;	 /* and no rule names it: one policy reads requests */
 	VEC(struct access_http) http;
 };
 
@@ -63,7 +73,8 @@ struct access_set {
  * however many names it is about. A change of requests to a destination goes
  * without saying where connections to it changed the same way altogether, and
  * so does one of QUIC beside UDP, one of a name, and one of paths that are not
- * canonical beside any.
+ * canonical beside any; and one of CONNECT that no rule names, which tells that
+ * one of the two alone reads requests, beside others on its ports.
  *
  * What is unchanged comes by the rules that permit it, a pair of them where
  * the two policies have no rule in common that does. Requests go without
@@ -78,7 +89,7 @@ struct access_change {
 	 * is not repeated in it. */
 	struct str text;
 	struct access_set set; /* of ACCESS_CONNECT, _QUIC, _HTTP, _RESOLVE */
-	/* One policy permits it and the other refuses it, or both permit it
+	/* One policy has it on another level than the other, or both on one
 	 * where it is kept. Settings have none, nor has what a mount lies on
 	 * (covers.h). */
 	bool has_witness;
@@ -113,7 +124,7 @@ void compare_policies(struct arena *a, const struct ir_policy *old,
 /* The same, and what is unchanged: each set that both permit is in kept. */
 void compare_whole(struct arena *a, const struct ir_policy *old,
 		   const struct ir_policy *now, struct comparison *out);
-/* Is anything permitted that was not, or may it be? */
+/* Is anything permitted, or asked about, that was not, or may it be? */
 bool compare_widens(const struct comparison *c);
 /* Do both permit the same? */
 bool compare_equal(const struct comparison *c);

@@ -60,8 +60,9 @@ static bool may_reach(struct covers *c, int side, struct str path, bool folder,
 
 	if (!c->files[side])
 		c->files[side] = decide_files_new(c->a, c->p[side]);
-	return decide(c->files[side], below).allow ||
-	       (!folder && decide(c->files[side], path).allow);
+	return decide(c->files[side], below).verdict == VERDICT_ALLOW ||
+	       (!folder &&
+		decide(c->files[side], path).verdict == VERDICT_ALLOW);
 }
 
 static void tell_cover(struct covers *c, enum access_kind kind, struct str path,

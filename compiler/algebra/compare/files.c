@@ -90,11 +90,16 @@ static struct decision ask_decision(const struct compare *c, int side,
 				      : decide_write(c->files[side], r->path);
 }
 
+static bool permits_file(const struct compare *c, int side,
+			 const struct ir_request *r)
+{
+	return ask_decision(c, side, r).verdict == VERDICT_ALLOW;
+}
+
 static bool shows_way(const struct compare *c, enum access_way way,
 		      const struct ir_request *r)
 {
-	bool was = ask_decision(c, 0, r).allow,
-	     is = ask_decision(c, 1, r).allow;
+	bool was = permits_file(c, 0, r), is = permits_file(c, 1, r);
 
 	return was != is && is == (way == ACCESS_GAINED);
 }
@@ -189,8 +194,7 @@ static struct str usual_path(const struct compare *c, enum access_kind kind,
 	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
 		struct ir_request r = request_for(c->a, kind, str_of(known[i]));
 
-		if (ask_decision(c, 0, &r).allow &&
-		    ask_decision(c, 1, &r).allow)
+		if (permits_file(c, 0, &r) && permits_file(c, 1, &r))
 			return r.path;
 	}
 	return path;
@@ -207,8 +211,7 @@ static struct str taken_back(const struct compare *c, enum access_kind kind,
 		if (!p.n)
 			continue;
 		r = request_for(c->a, kind, p);
-		if (ask_decision(c, 0, &r).allow &&
-		    ask_decision(c, 1, &r).allow)
+		if (permits_file(c, 0, &r) && permits_file(c, 1, &r))
 			return p;
 	}
 	return path;
@@ -372,8 +375,8 @@ static bool try_example(struct compare *c, uint32_t list, uint32_t by)
 		read = request_for(c->a, ACCESS_READ, p);
 		/* What cannot be read in one of them is another change. */
 		if (!shows_way(c, way, &r) ||
-		    (write && (!ask_decision(c, 0, &read).allow ||
-			       !ask_decision(c, 1, &read).allow)))
+		    (write && (!permits_file(c, 0, &read) ||
+			       !permits_file(c, 1, &read))))
 			continue;
 		*known_of(c, list, by) = true;
 		add_change(c, way, kind, list, line, p);
@@ -571,8 +574,8 @@ bool files_never(struct arena *a, const struct ir_policy *p,
 		     (below && gitignore_match(compiled[SET], str_parent(path),
 					       true, NULL) == GITIGNORE_MATCH);
 		if (!in ||
-		    !(n.write ? decide_write(f, path) : decide_read(f, path))
-			     .allow)
+		    (n.write ? decide_write(f, path) : decide_read(f, path))
+				    .verdict == VERDICT_DENY)
 			continue;
 		*out = request_for(a, kind, path);
 		break;

@@ -22,6 +22,7 @@ struct front {
 	uint32_t *key, n_key; /* two are alike when their keys are */
 	bool rules, http, deny, private, scheme;
 	bool connect; /* a rule names the method */
+	bool same;    /* both policies have all that speak of it */
 };
 typedef VEC(struct front) front_list;
 
@@ -75,6 +76,7 @@ static struct front front_of(struct fronts *f, const struct endpoint *endpoint)
 		out.key[out.n_key++] = f->effect[endpoint->ids[i]];
 	}
 	numbers_sort(out.key + beg, out.n_key - beg);
+	out.same = sides_same(f->s, endpoint->ids, endpoint->n);
 	return out;
 }
 
@@ -114,16 +116,11 @@ static front_list fronting_of(struct fronts *f, const endpoint_list *endpoints)
 
 /* --- one pair ------------------------------------------------------------ */
 
-struct changed {
-	struct access_cell cell;
-	uint32_t *ids, n;
-};
-
 struct requests {
 	struct fronts *f;
 	const struct cells_ports *ports;
-	bool whole; /* connections changed, that way */
-	enum access_way way;
+	bool whole; /* connections changed, by that step */
+	unsigned step;
 	VEC(struct changed) changed;
 };
 
@@ -139,43 +136,25 @@ static struct access_cell decided_cell(struct fronts *f, enum access_kind kind,
 	return c;
 }
 
-/* Is it told of the one alone? CONNECT is where a rule of it names that. */
-static bool is_told(const struct fronts *f, const struct endpoint *one,
-		    const struct cells_http *h)
-{
-	if (!str_is(h->request.method, "CONNECT"))
-		return true;
-	for (uint32_t i = 0; i < h->n; i++)
-		for (uint32_t k = 0; k < one->n; k++)
-			if (h->ids[i] == one->ids[k] &&
-			    rule_connect(&f->s->rules.v[h->ids[i]]))
-				return true;
-	return false;
-}
-
 /* Did the same to the name alone, or to the address alone, change so? */
-static bool follows_http(struct requests *q, const struct cells_http *h,
-			 const struct ir_request *r, enum access_way way)
+static bool follows_http(struct requests *q, const struct ir_request *r,
+			 unsigned step)
 {
 	struct ir_request name = *r, addr = *r;
-	const struct fronts *f = q->f;
-	enum access_way alone;
 	struct access_cell c;
 
-	if (q->whole && q->way == way)
+	if (q->whole && q->step == step)
 		return true;
 	name.has_addr = addr.has_addr = false;
 	name.unresolved = addr.unresolved = false;
 	c = decided_cell(q->f, ACCESS_HTTP, &name);
-	if (access_way_of(&c, &alone) && alone == way &&
-	    is_told(f, f->name->endpoint, h))
+	if (access_step(&c) == step)
 		return true;
 	addr.url.who = IR_DEST_CIDR;
 	addr.url.name = (struct str){0};
 	addr.url.net = (struct cidr){r->addr, addr_bits(r->addr.family)};
 	c = decided_cell(q->f, ACCESS_HTTP, &addr);
-	return access_way_of(&c, &alone) && alone == way &&
-	       is_told(f, f->addr->endpoint, h);
+	return access_step(&c) == step;
 }
 
 static void visit_request(void *ctx, const struct cells_http *h)
@@ -187,23 +166,32 @@ static void visit_request(void *ctx, const struct cells_http *h)
 		struct ir_request r = h->request;
 		struct access_cell c;
 		enum access_way way;
-		uint32_t *ids;
 
 		/* Where no rule is about the address, that is not asked. */
 		if (unresolved && str_is(r.method, "CONNECT"))
 			continue;
 		r.unresolved = unresolved;
 		c = decided_cell(q->f, ACCESS_HTTP, &r);
-		if (!access_way_of(&c, &way) || follows_http(q, h, &r, way))
+		if (!access_way_of(&c, &way) ||
+		    follows_http(q, &r, access_step(&c)))
 			continue;
 		c.lo = q->ports->lo;
 		c.hi = q->ports->hi;
 		c.other = h->other;
-		ids = arena_array(a, h->n + 1, sizeof(*ids));
-		if (h->n)
-			memcpy(ids, h->ids, h->n * sizeof(*ids));
-		*vec_push(a, &q->changed) = (struct changed){c, ids, h->n};
+		c.tunnel = h->unnamed;
+		*vec_push(a, &q->changed) = changed_of(a, &c, h);
 	}
+}
+
+/* CONNECT that no rule names, where other requests changed like it. */
+static bool goes_without_saying(const struct requests *q,
+				const struct access_cell *tunnel)
+{
+	vec_each(c, &q->changed)
+		if (!c->cell.tunnel &&
+		    access_step(&c->cell) == access_step(tunnel))
+			return true;
+	return false;
 }
 
 static void visit_ports(void *ctx, const struct cells_ports *p)
@@ -214,18 +202,22 @@ static void visit_ports(void *ctx, const struct cells_ports *p)
 	struct ir_request r = cells_connect(&to, p->proto, p->shown);
 	struct requests q = {.f = f, .ports = p};
 	struct access_cell connect;
+	enum access_way way;
 	int side;
 
 	if (p->proto != IR_PROTO_TCP || sides_same(f->s, p->ids, p->n))
 		return;
 	sides_put_all(f->s, p->ids, p->n);
 	connect = decided_cell(f, ACCESS_CONNECT, &r);
-	q.whole = access_way_of(&connect, &q.way);
+	q.whole = access_way_of(&connect, &way);
+	q.step = access_step(&connect);
 	cells_http(f->s, &to, p->shown, p->ids, p->n, NULL, visit_request, &q);
 	vec_each(c, &q.changed) {
-		uint32_t rule =
-			access_cause(f->s, &c->cell, c->ids, c->n, &side);
+		uint32_t rule;
 
+		if (c->cell.tunnel && goes_without_saying(&q, &c->cell))
+			continue;
+		rule = access_cause(f->s, &c->cell, c->ids, c->n, &side);
 		if (ir_dest_net(&rule_grant(&f->s->rules.v[rule])->dest))
 			f->by_addr = true;
 		else
@@ -244,7 +236,9 @@ static bool is_needed(const struct fronts *f, const struct front *name,
 		return false;
 	if (!addr->rules)
 		return inside && name->private;
-	/* What has rules is looked into, and CONNECT refused for that. */
+	/* What has rules is read, and CONNECT refused for that. */
+	if (addr->http && !(name->same && addr->same))
+		return true;
 	return name->deny || addr->deny || addr->scheme || name->connect ||
 	       addr->connect || (inside && name->private);
 }

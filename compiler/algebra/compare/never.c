@@ -84,7 +84,7 @@ static void ask_for_witness(struct search *x, const struct ir_request *r)
 	if (x->found)
 		return;
 	ruling = sides_ask(x->s, 1, r);
-	if (!ruling.d.allow)
+	if (ruling.d.verdict == VERDICT_DENY)
 		return;
 	x->found = true;
 	x->witness = cells_kept(x->s->a, r);
@@ -136,7 +136,7 @@ static bool resolves_name(struct search *x, const struct endpoint *name)
 	struct ir_request r = cells_resolve(name->to.name);
 
 	sides_put_all(x->s, name->ids, name->n);
-	return sides_ask(x->s, 1, &r).d.allow;
+	return sides_ask(x->s, 1, &r).d.verdict != VERDICT_DENY;
 }
 
 static void search_alone(struct search *x, const struct endpoint *endpoint)
@@ -251,7 +251,8 @@ static bool find_file(struct arena *a, const struct ir_policy *p,
 	if (!files_never(a, p, set, &r, &unknown) && !unknown)
 		return false;
 	*out_witness = r;
-	*out = (struct decision){.allow = true, .reason = REASON_GRANTED};
+	*out = (struct decision){.verdict = VERDICT_ALLOW,
+				 .reason = REASON_GRANTED};
 	if (r.text.n)
 		*out = set->kind == IR_NEVER_WRITE ? decide_write(files, r.path)
 						   : decide_read(files, r.path);
@@ -271,7 +272,8 @@ static bool find_arg(struct arena *a, const struct ir_policy *p,
 	*out_witness = (struct ir_request){.kind = IR_REQ_ARG,
 					   .arg = option_text(a, &o)};
 	out_witness->text = ir_request_text(a, out_witness);
-	*out = (struct decision){.allow = true, .reason = REASON_GRANTED};
+	*out = (struct decision){.verdict = VERDICT_ALLOW,
+				 .reason = REASON_GRANTED};
 	return true;
 }
 

@@ -1,5 +1,5 @@
 /*
- * Proofs that a policy permits nothing of a set: `never` in tests.
+ * Proofs that a policy permits nothing of a set, and has nobody asked about it: `never` in tests.
  *
  * By the cells of compare.h, cut by the set as well: a search through all
  * requests, and not a sample of them.
@@ -10,8 +10,8 @@
 #include "compiler/algebra/decide/decide.h"
 
 /*
- * A request of the set that p, which is IR_NORMALISED, permits. False: there
- * is none, proved.
+ * A request of the set that p, which is IR_NORMALISED, permits or has asked
+ * about. False: there is none, proved.
  *
  * A set of destinations holds connections and requests of HTTP, under a name or
  * to an address (or both, where p lets the name be resolved), and questions to

@@ -57,6 +57,16 @@ void raw_args_compare(struct arena *a, const struct ir_policy *old,
 
 /* --- reach.c ------------------------------------------------------------- */
 
+/* A cell that may be mentioned once it is known what goes without saying, and
+ * the rules that may decide it. */
+struct changed {
+	struct access_cell cell;
+	uint32_t *ids, n;
+};
+/* With a copy of h's rules, which are gone after the visit. */
+struct changed changed_of(struct arena *a, const struct access_cell *c,
+			  const struct cells_http *h);
+
 /* False: there were too many combinations, and not all were looked at. */
 must_check bool reach_compare(struct arena *a, const struct ir_policy *old,
 			      const struct ir_policy *now,
@@ -69,26 +79,31 @@ enum rule_use {
 	/* Other rules permit, or deny, all of it. Of rules that say the same,
 	 * all but one: all that are told so can go together. */
 	RULE_SHADOWED,
-	RULE_DEAD, /* a grant: all of it is denied; or there is nothing */
+	/* A grant: all of it is denied; or there is nothing. An entry of ask:
+	 * all of it is permitted or denied, so that nobody is ever asked. */
+	RULE_DEAD,
 	/* Used, and others that are not shadowed permit, or deny, a part. */
 	RULE_OVERLAPS,
 };
 
+/* Which list of a policy. */
+enum rule_list { RULES_GRANTS, RULES_ASKED, RULES_DENIALS, RULE_LISTS };
+
 struct rule_finding {
 	enum rule_use use;
-	/* The rule that has most of it in common; NULL with RULE_USED, and
-	 * where nothing has a part of it. */
+	/* The rule that has most of it in common, or, of what is dead, one that
+	 * decides it; NULL with RULE_USED, and where nothing has a part of
+	 * it. */
 	const struct ir_grant *by;
 };
 
 /*
- * One finding per grant and per denial of p, which is IR_NORMALISED, at its
- * index; those of the floor are RULE_USED. False: too many combinations
+ * One finding per grant, entry of ask and denial of p, which is IR_NORMALISED,
+ * at its index; those of the floor are RULE_USED. False: too many combinations
  * (limits.h), and every finding is RULE_USED.
  */
 must_check bool rules_find(struct arena *a, const struct ir_policy *p,
-			   struct rule_finding **out_allow,
-			   struct rule_finding **out_deny);
+			   struct rule_finding *out[RULE_LISTS]);
 
 /* --- settings.c ---------------------------------------------------------- */
 

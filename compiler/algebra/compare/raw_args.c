@@ -36,7 +36,8 @@ static void add_arg(struct comparing *s, enum access_way way,
 	struct access_change *c = way == ACCESS_KEPT
 					  ? vec_push(s->a, &s->out->kept)
 					  : vec_push(s->a, &s->out->changes);
-	struct decision has = {.allow = true, .reason = REASON_GRANTED};
+	struct decision has = {.verdict = VERDICT_ALLOW,
+			       .reason = REASON_GRANTED};
 	struct decision none = {.reason = REASON_NO_GRANT};
 
 	c->way = way;

@@ -13,10 +13,11 @@ struct reach {
 	struct access *x;
 	const struct endpoint *endpoint;
 	bool keep; /* what is unchanged is wanted, too */
-	/* That access to the endpoint changed, or that something of it did not.
-	 */
-	bool ways[ACCESS_KEPT + 1];
-	uint64_t work; /* pairs, those of many rules more than once */
+	/* By which steps access to the endpoint changed, and on which levels
+	 * something of it did not. */
+	bool steps[ACCESS_STEPS];
+	bool here[ACCESS_STEPS]; /* the same, of the ports that are looked at */
+	uint64_t work;		 /* pairs, those of many rules more than once */
 };
 
 static struct access_cell decided_cell(struct sides *s, enum access_kind kind,
@@ -46,7 +47,7 @@ static void add_cell(struct reach *r, const struct access_cell *c,
 
 	if (!access_way_of(c, &way))
 		return;
-	r->ways[way] = true;
+	r->steps[access_step(c)] = r->here[access_step(c)] = true;
 	access_add(r->x, c, ids, n);
 }
 
@@ -54,27 +55,35 @@ static void keep_cell(struct reach *r, const struct access_cell *c)
 {
 	if (!r->keep || !access_is_kept(c))
 		return;
-	r->ways[ACCESS_KEPT] = true;
+	r->steps[access_step(c)] = true;
 	access_keep(r->x, c);
 }
 
 /* --- one destination ----------------------------------------------------- */
-
-struct changed {
-	struct access_cell cell;
-	uint32_t *ids, n;
-};
 
 /* Requests on one port, until it is known what goes without saying. */
 struct requests {
 	struct reach *r;
 	const struct cells_ports *ports;
 	VEC(struct changed) changed;
-	uint32_t all, permitted;    /* by the new policy */
-	bool same;		    /* the rules of both are */
-	bool kept;		    /* connections are, which says it all */
-	bool ways[ACCESS_KEPT + 1]; /* of the destination, so far */
+	uint32_t all, alike; /* decided by the new policy as connections are */
+	unsigned level;	     /* of those */
+	bool same;	     /* the rules of both are */
+	bool kept;	     /* connections are, which says it all */
+	bool steps[ACCESS_STEPS]; /* of the destination, so far */
+	/* CONNECT, where no rule names it. */
+	VEC(struct changed) tunnels;
 };
+
+struct changed changed_of(struct arena *a, const struct access_cell *c,
+			  const struct cells_http *h)
+{
+	uint32_t *ids = arena_array(a, h->n + 1, sizeof(*ids));
+
+	if (h->n)
+		memcpy(ids, h->ids, h->n * sizeof(*ids));
+	return (struct changed){*c, ids, h->n};
+}
 
 static void visit_request(void *ctx, const struct cells_http *h)
 {
@@ -82,25 +91,26 @@ static void visit_request(void *ctx, const struct cells_http *h)
 	struct access_cell c =
 		q->same ? decided_once(q->r->s, ACCESS_HTTP, &h->request)
 			: decided_cell(q->r->s, ACCESS_HTTP, &h->request);
+	struct arena *a = q->r->s->scratch;
 	enum access_way way;
-	uint32_t *ids;
 
 	c.all = q->r->endpoint->ids;
 	c.n_all = q->r->endpoint->n;
 	c.lo = q->ports->lo;
 	c.hi = q->ports->hi;
 	c.other = h->other;
-	q->all++;
-	q->permitted += c.by[1].d.allow;
-	if (!q->kept)
-		keep_cell(q->r, &c);
-	if (!access_way_of(&c, &way))
+	c.tunnel = h->unnamed;
+	if (h->unnamed) {
+		if (access_way_of(&c, &way))
+			*vec_push(a, &q->tunnels) = changed_of(a, &c, h);
 		return;
-	ids = arena_array(q->r->s->scratch, h->n + 1, sizeof(*ids));
-	if (h->n)
-		memcpy(ids, h->ids, h->n * sizeof(*ids));
-	*vec_push(q->r->s->scratch, &q->changed) =
-		(struct changed){c, ids, h->n};
+	}
+	q->all++;
+	q->alike += access_level(&c.by[1].d) == q->level;
+	if (!q->kept || access_level(&c.by[1].d) != q->level)
+		keep_cell(q->r, &c);
+	if (access_way_of(&c, &way))
+		*vec_push(a, &q->changed) = changed_of(a, &c, h);
 }
 
 /*
@@ -109,17 +119,12 @@ static void visit_request(void *ctx, const struct cells_http *h)
  */
 static void add_requests(struct requests *q, const struct access_cell *connect)
 {
-	enum access_way whole, way;
-	bool has_whole = access_way_of(connect, &whole);
+	enum access_way way;
+	bool has_whole = access_way_of(connect, &way) && q->alike == q->all;
 
-	if (has_whole && q->permitted != (whole == ACCESS_GAINED ? q->all : 0))
-		has_whole = false;
-	vec_each(c, &q->changed) {
-		if (!access_way_of(&c->cell, &way) ||
-		    (has_whole && way == whole))
-			continue;
-		add_cell(q->r, &c->cell, c->ids, c->n);
-	}
+	vec_each(c, &q->changed)
+		if (!has_whole || access_step(&c->cell) != access_step(connect))
+			add_cell(q->r, &c->cell, c->ids, c->n);
 }
 
 /* Where nothing else of the destination changed like it. */
@@ -129,7 +134,7 @@ static void visit_crooked(void *ctx, const struct cells_http *h)
 	struct access_cell c = decided_cell(q->r->s, ACCESS_HTTP, &h->request);
 	enum access_way way;
 
-	if (!access_way_of(&c, &way) || q->ways[way])
+	if (!access_way_of(&c, &way) || q->steps[access_step(&c)])
 		return;
 	c.all = q->r->endpoint->ids;
 	c.n_all = q->r->endpoint->n;
@@ -147,11 +152,22 @@ static void add_crooked(struct requests *q)
 	struct reach *r = q->r;
 
 	q->changed.n = 0;
-	memcpy(q->ways, r->ways, sizeof(q->ways));
+	memcpy(q->steps, r->steps, sizeof(q->steps));
 	cells_crooked(r->s, &r->endpoint->to, q->ports->shown, q->ports->ids,
 		      q->ports->n, visit_crooked, q);
 	vec_each(c, &q->changed)
 		add_cell(r, &c->cell, c->ids, c->n);
+}
+
+/* Where nothing else on the ports changed like it: requests are read there by
+ * one of the two alone. */
+static void add_tunnels(struct requests *q)
+{
+	vec_each(c, &q->tunnels)
+		if (!q->r->here[access_step(&c->cell)])
+			access_add(q->r->x, &c->cell, c->ids, c->n);
+	vec_each(c, &q->tunnels)
+		q->r->steps[access_step(&c->cell)] = true;
 }
 
 /* Where datagrams changed the same way, it goes without saying. */
@@ -160,10 +176,9 @@ static void compare_quic(struct reach *r, const struct cells_ports *p,
 {
 	struct ir_request to = cells_quic(&r->endpoint->to, p->shown);
 	struct access_cell c = decided_cell(r->s, ACCESS_QUIC, &to);
-	enum access_way way, whole;
+	enum access_way way;
 
-	if (!access_way_of(&c, &way) ||
-	    (access_way_of(connect, &whole) && way == whole))
+	if (!access_way_of(&c, &way) || access_step(&c) == access_step(connect))
 		return;
 	c.all = r->endpoint->ids;
 	c.n_all = r->endpoint->n;
@@ -183,6 +198,7 @@ static void visit_ports(void *ctx, const struct cells_ports *p)
 	q.same = sides_same(r->s, p->ids, p->n);
 	if (q.same && !r->keep)
 		return;
+	memset(r->here, 0, sizeof(r->here));
 	sides_put_all(r->s, p->ids, p->n);
 	connect = q.same ? decided_once(r->s, ACCESS_CONNECT, &to)
 			 : decided_cell(r->s, ACCESS_CONNECT, &to);
@@ -197,14 +213,21 @@ static void visit_ports(void *ctx, const struct cells_ports *p)
 	add_cell(r, &connect, p->ids, p->n);
 	keep_cell(r, &connect);
 	q.kept = access_is_kept(&connect);
-	if (p->proto != IR_PROTO_TCP || (q.same && q.kept) ||
-	    cells_no_requests(r->s, &r->endpoint->to, p->ids, p->n))
+	q.level = access_level(&connect.by[1].d);
+	if (p->proto != IR_PROTO_TCP ||
+	    (q.same && q.kept && connect.by[1].d.verdict == VERDICT_ALLOW))
 		return;
-	cells_http(r->s, &r->endpoint->to, p->shown, p->ids, p->n, NULL,
-		   visit_request, &q);
-	add_requests(&q, &connect);
-	if (!q.same)
-		add_crooked(&q);
+	if (cells_no_requests(r->s, &r->endpoint->to, p->ids, p->n)) {
+		cells_tunnel(r->s, &r->endpoint->to, p->shown, p->ids, p->n,
+			     visit_request, &q);
+	} else {
+		cells_http(r->s, &r->endpoint->to, p->shown, p->ids, p->n, NULL,
+			   visit_request, &q);
+		add_requests(&q, &connect);
+		if (!q.same)
+			add_crooked(&q);
+	}
+	add_tunnels(&q);
 }
 
 static void compare_question(struct reach *r, const struct endpoint *endpoint)
@@ -217,10 +240,11 @@ static void compare_question(struct reach *r, const struct endpoint *endpoint)
 	c = decided_cell(r->s, ACCESS_RESOLVE, &question);
 	c.all = endpoint->ids;
 	c.n_all = endpoint->n;
-	if (access_way_of(&c, &way) && !r->ways[way])
+	if (r->steps[access_step(&c)])
+		return;
+	if (access_way_of(&c, &way))
 		access_add(r->x, &c, endpoint->ids, endpoint->n);
-	if (!r->ways[ACCESS_KEPT])
-		keep_cell(r, &c);
+	keep_cell(r, &c);
 }
 
 static void compare_endpoint(struct reach *r, const struct endpoint *endpoint)
@@ -228,7 +252,7 @@ static void compare_endpoint(struct reach *r, const struct endpoint *endpoint)
 	if (!r->keep && sides_same(r->s, endpoint->ids, endpoint->n))
 		return;
 	r->endpoint = endpoint;
-	memset(r->ways, 0, sizeof(r->ways));
+	memset(r->steps, 0, sizeof(r->steps));
 	cells_ports(r->s, endpoint->ids, endpoint->n, NULL, visit_ports, r);
 	if (!endpoint->to.has_addr)
 		compare_question(r, endpoint);
@@ -279,11 +303,10 @@ static void decide_pair(struct pair *x, const struct cells_ports *p, bool quic,
 	out[0].n_all = x->n;
 }
 
-static bool goes_way(const struct access_cell *c, enum access_way way)
+static bool goes_with(const struct access_cell *c,
+		      const struct access_cell *whole)
 {
-	enum access_way its;
-
-	return access_way_of(c, &its) && its == way;
+	return access_step(c) == access_step(whole);
 }
 
 /* What changed with both together, and with neither alone. */
@@ -295,8 +318,8 @@ static void add_pair(struct pair *x, const struct cells_ports *p,
 	uint32_t rule;
 	int side;
 
-	if (!access_way_of(&c[0], &way) || goes_way(&c[1], way) ||
-	    goes_way(&c[2], way))
+	if (!access_way_of(&c[0], &way) || goes_with(&c[1], &c[0]) ||
+	    goes_with(&c[2], &c[0]))
 		return;
 	rule = access_cause(s, &c[0], p->ids, p->n, &side);
 	if (ir_dest_net(&rule_grant(&s->rules.v[rule])->dest))
@@ -315,12 +338,12 @@ static void visit_pair_ports(void *ctx, const struct cells_ports *p)
 	if (sides_same(x->r->s, p->ids, p->n))
 		return;
 	decide_pair(x, p, false, c);
-	if (!access_is_kept(&c[1]) && !access_is_kept(&c[2]))
+	if (!goes_with(&c[1], &c[0]) && !goes_with(&c[2], &c[0]))
 		keep_pair(x, &c[0]);
 	if (p->proto == IR_PROTO_UDP) {
 		decide_pair(x, p, true, q);
 		/* As datagrams did, of these or of one of the two. */
-		if (access_way_of(&q[0], &way) && !goes_way(&c[0], way))
+		if (access_way_of(&q[0], &way) && !goes_with(&c[0], &q[0]))
 			add_pair(x, p, q);
 	}
 	add_pair(x, p, c);

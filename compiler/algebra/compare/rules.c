@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A cell of requests, and which rules permit them, or deny them. */
+/* A cell of requests, and which rules permit them, ask about them, or deny
+ * them. */
 struct cell {
 	trie_ids rules;
 	uint32_t left; /* of them, those that are not told to go */
@@ -24,15 +25,36 @@ struct uses {
 	struct arena *a;
 	struct sides *s;
 	const struct endpoint *endpoint;
-	bool deny; /* it is about denials */
+	enum rule_list list; /* which rules it is about */
 	VEC(struct cell) cells;
 	trie_ids *of;	     /* per rule: its cells that count */
 	bool *spoken;	     /* per rule: it has a cell, denied or not */
-	uint32_t *denied_by; /* per rule: a denial of a cell of its own */
+	uint32_t *taken_by; /* per rule: what decides a cell of its own */
 	struct rule_finding *out;
 };
 
 /* --- cells --------------------------------------------------------------- */
+
+static enum rule_list list_of(const struct rule *r)
+{
+	return r->deny ? RULES_DENIALS : r->ask ? RULES_ASKED : RULES_GRANTS;
+}
+
+/* Is that what a rule of the list has to say? */
+static bool is_said(const struct uses *u, const struct decision *d)
+{
+	switch (u->list) {
+	case RULES_GRANTS:
+		return d->verdict == VERDICT_ALLOW;
+	case RULES_ASKED:
+		return d->verdict == VERDICT_ASK;
+	case RULES_DENIALS:
+		return d->verdict == VERDICT_DENY;
+	case RULE_LISTS:
+		break;
+	}
+	abort();
+}
 
 /* Would the rule decide so by itself? Only the floor stands beside it. */
 static bool by_itself(struct uses *u, uint32_t rule, const uint32_t *ids,
@@ -40,6 +62,7 @@ static bool by_itself(struct uses *u, uint32_t rule, const uint32_t *ids,
 {
 	const struct rule *rules = u->s->rules.v;
 	bool deny = rules[rule].deny;
+	struct decision d;
 
 	sides_clear(u->s);
 	for (uint32_t i = 0; i < n; i++) {
@@ -50,7 +73,16 @@ static bool by_itself(struct uses *u, uint32_t rule, const uint32_t *ids,
 		if (ids[i] == rule || floor || (deny && !rules[ids[i]].deny))
 			sides_put(u->s, ids[i], NULL, 0);
 	}
-	return sides_ask(u->s, 1, r).d.allow != deny;
+	d = sides_ask(u->s, 1, r).d;
+	return is_said(u, &d);
+}
+
+/* Of entries of ask those with the widest answer count. */
+static bool is_widest(const struct uses *u, uint32_t rule,
+		      const struct decision *all)
+{
+	return u->list != RULES_ASKED || all->verdict != VERDICT_ASK ||
+	       rule_grant(&u->s->rules.v[rule])->lasts.v == all->grant->lasts.v;
 }
 
 static void add_cell(struct uses *u, const uint32_t *ids, uint32_t n,
@@ -65,22 +97,23 @@ static void add_cell(struct uses *u, const uint32_t *ids, uint32_t n,
 	for (uint32_t i = 0; i < n; i++)
 		sides_put(u->s, ids[i], NULL, 0);
 	all = sides_ask(u->s, 1, r);
-	if (u->deny && all.d.reason != REASON_DENIED)
+	if (u->list == RULES_DENIALS && all.d.reason != REASON_DENIED)
 		return;
 	for (uint32_t i = 0; i < n; i++) {
-		if (rules[ids[i]].deny != u->deny ||
+		if (list_of(&rules[ids[i]]) != u->list ||
 		    rule_grant(&rules[ids[i]])->from.layer == LAYER_FLOOR)
 			continue;
 		/* What is alone has decided by itself. */
-		if (n == 1 ? all.d.allow == u->deny
+		if (n == 1 ? !is_said(u, &all.d)
 			   : !by_itself(u, ids[i], ids, n, r))
 			continue;
 		u->spoken[ids[i]] = true;
-		*vec_push(u->a, &cell.rules) = ids[i];
-		if (!u->deny && !all.d.allow)
-			u->denied_by[ids[i]] = all.rule;
+		if (is_said(u, &all.d) && is_widest(u, ids[i], &all.d))
+			*vec_push(u->a, &cell.rules) = ids[i];
+		else
+			u->taken_by[ids[i]] = all.rule;
 	}
-	if (cell.rules.n == 0 || (!u->deny && !all.d.allow))
+	if (cell.rules.n == 0)
 		return;
 	cell.left = cell.rules.n;
 	*vec_push(u->a, &u->cells) = cell;
@@ -130,7 +163,7 @@ static void visit_endpoint(struct uses *u, const struct endpoint *endpoint)
 	bool some = false;
 
 	for (uint32_t i = 0; i < endpoint->n; i++)
-		some |= u->s->rules.v[endpoint->ids[i]].deny == u->deny;
+		some |= list_of(&u->s->rules.v[endpoint->ids[i]]) == u->list;
 	if (!some)
 		return;
 	u->endpoint = endpoint;
@@ -169,7 +202,7 @@ static bool is_needed(const struct uses *u, uint32_t rule)
 	const struct ir_grant *g = rule_grant(&u->s->rules.v[rule]);
 
 	/* Requests look the same, and yet it decides who sees them. */
-	if (!u->deny && g->tls.set && g->tls.v == IR_TLS_INSPECT)
+	if (u->list != RULES_DENIALS && g->tls.set && g->tls.v == IR_TLS_INSPECT)
 		return true;
 	vec_each(c, &u->of[rule])
 		if (u->cells.v[*c].left < 2)
@@ -200,11 +233,11 @@ static void judge_uses(struct uses *u, uint32_t rule, uint32_t *counts)
 	uint32_t by;
 
 	if (u->of[rule].n == 0) {
-		if (u->deny)
+		if (u->list == RULES_DENIALS)
 			return;
 		f->use = RULE_DEAD;
-		if (u->spoken[rule] && u->denied_by[rule] != SIDES_NONE)
-			f->by = rule_grant(&u->s->rules.v[u->denied_by[rule]]);
+		if (u->spoken[rule] && u->taken_by[rule] != SIDES_NONE)
+			f->by = rule_grant(&u->s->rules.v[u->taken_by[rule]]);
 		return;
 	}
 	by = most_common(u, rule, counts, true);
@@ -228,7 +261,7 @@ static void judge_all(struct uses *u)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct rule *r = &u->s->rules.v[i];
 
-		if (r->deny == u->deny &&
+		if (list_of(r) == u->list &&
 		    rule_grant(r)->from.layer != LAYER_FLOOR)
 			order[m++] = (struct order){i, u->of[i].n,
 						    rule_grant(r)->from.at.beg};
@@ -240,22 +273,22 @@ static void judge_all(struct uses *u)
 }
 
 /* Rules in the order of sides.h: grants as they are, then denials. */
-static bool find_rules(struct arena *a, const struct ir_policy *p, bool deny,
-		       struct rule_finding *out)
+static bool find_rules(struct arena *a, const struct ir_policy *p,
+		       enum rule_list list, struct rule_finding *out)
 {
 	struct sides s;
 	struct endpoints all;
-	struct uses u = {.a = a, .s = &s, .deny = deny};
+	struct uses u = {.a = a, .s = &s, .list = list};
 	uint32_t n;
 
 	sides_init(&s, a, NULL, p);
 	n = s.rules.n;
 	u.of = arena_array(a, n + 1, sizeof(*u.of));
 	u.spoken = arena_array(a, n + 1, sizeof(*u.spoken));
-	u.denied_by = arena_array(a, n + 1, sizeof(*u.denied_by));
+	u.taken_by = arena_array(a, n + 1, sizeof(*u.taken_by));
 	u.out = arena_array(a, n + 1, sizeof(*u.out));
 	for (uint32_t i = 0; i < n; i++)
-		u.denied_by[i] = SIDES_NONE;
+		u.taken_by[i] = SIDES_NONE;
 	endpoints_find(&s, NULL, false, &all);
 	vec_each(endpoint, &all.names)
 		visit_endpoint(&u, endpoint);
@@ -263,8 +296,9 @@ static bool find_rules(struct arena *a, const struct ir_policy *p, bool deny,
 		visit_endpoint(&u, endpoint);
 	if (all.complete) {
 		judge_all(&u);
-		memcpy(out, u.out + (deny ? p->allow.n : 0),
-		       (deny ? p->deny.n : p->allow.n) * sizeof(*out));
+		for (uint32_t i = 0, k = 0; i < n; i++)
+			if (list_of(&s.rules.v[i]) == list)
+				out[k++] = u.out[i];
 	}
 	sides_done(&s);
 	return all.complete;
@@ -277,6 +311,7 @@ static struct ir_policy all_granted(struct arena *a, const struct ir_policy *p)
 	struct ir_grant *g;
 
 	memset(&out.allow, 0, sizeof(out.allow));
+	memset(&out.ask, 0, sizeof(out.ask));
 	g = vec_push(a, &out.allow);
 	g->dest.kind = IR_DEST_ANY;
 	g->from.layer = LAYER_GLOBAL; /* the floor grants no request */
@@ -298,14 +333,21 @@ static bool denies_any(const struct ir_policy *p)
 }
 
 bool rules_find(struct arena *a, const struct ir_policy *p,
-		struct rule_finding **out_allow, struct rule_finding **out_deny)
+		struct rule_finding *out[RULE_LISTS])
 {
 	struct ir_policy granted = all_granted(a, p);
+	const ir_grants *lists[] = {[RULES_GRANTS] = &p->allow,
+				    [RULES_ASKED] = &p->ask,
+				    [RULES_DENIALS] = &p->deny};
 	bool ok;
 
-	*out_allow = arena_array(a, p->allow.n + 1, sizeof(**out_allow));
-	*out_deny = arena_array(a, p->deny.n + 1, sizeof(**out_deny));
-	ok = find_rules(a, p, false, *out_allow);
-	return (!denies_any(p) || find_rules(a, &granted, true, *out_deny)) &&
-	       ok;
+	for (int i = 0; i < RULE_LISTS; i++)
+		out[i] = arena_array(a, lists[i]->n + 1, sizeof(*out[i]));
+	ok = find_rules(a, p, RULES_GRANTS, out[RULES_GRANTS]);
+	if (p->ask.n)
+		ok &= find_rules(a, p, RULES_ASKED, out[RULES_ASKED]);
+	if (denies_any(p))
+		ok &= find_rules(a, &granted, RULES_DENIALS,
+				 out[RULES_DENIALS]);
+	return ok;
 }

@@ -556,12 +556,88 @@ static struct value of_trust(const ir_opt_trust *t)
 	abort();
 }
 
+/* --- how long a request waits -------------------------------------------- */
+
+/* All of an entry of ask but that. */
+static struct str but_wait(const struct ir_grant *g)
+{
+	size_t end = g->canon.n;
+
+	while (end > 0 && g->canon.p[end - 1] != ' ')
+		end--;
+	return str_slice(g->canon, 0, end ? end - 1 : 0);
+}
+
+static struct value of_wait(struct arena *a, const struct ir_grant *g)
+{
+	bool written = g->wait_s.from.at.beg != g->from.at.beg;
+
+	return (struct value){ir_wait_text(a, g), written, g->wait_s.from,
+			      g->wait_s.v};
+}
+
+static void compare_wait(struct settings *s, const struct ir_grant *was,
+			 const struct ir_grant *is)
+{
+	struct value x = of_wait(s->a, was), y = of_wait(s->a, is);
+	struct str key =
+		arena_fmt(s->a, "wait of %.*s", STR_ARG(but_wait(is)));
+
+	compare_ordered(s, key.p, &x, &y);
+}
+
+/* Of the entries from *i on that differ in nothing else, which are passed. */
+static const struct ir_grant *longest_of(const ir_grants *list, uint32_t *i)
+{
+	const struct ir_grant *first = &list->v[*i], *best = first;
+
+	for (; *i < list->n &&
+	       str_eq(but_wait(first), but_wait(&list->v[*i]));
+	     (*i)++)
+		if (list->v[*i].wait_s.v > best->wait_s.v)
+			best = &list->v[*i];
+	return best;
+}
+
+/* Entries that only one of the two has are told as requests are. */
+static void compare_waits(struct settings *s)
+{
+	const ir_grants *was = &s->p[0]->ask, *is = &s->p[1]->ask;
+	uint32_t i = 0, k = 0;
+
+	while (i < was->n && k < is->n) {
+		int c = str_cmp(but_wait(&was->v[i]), but_wait(&is->v[k]));
+
+		if (c < 0) {
+			i++;
+		} else if (c > 0) {
+			k++;
+		} else {
+			const struct ir_grant *x = longest_of(was, &i);
+			const struct ir_grant *y = longest_of(is, &k);
+
+			compare_wait(s, x, y);
+		}
+	}
+}
+
+/* Nothing that is reached, or held back, hangs on it. */
+static struct value of_on_refusal(struct arena *a,
+				  const struct ir_on_refusal *r)
+{
+	return (struct value){r->set ? ir_on_refusal_text(a, r)
+				     : STR("as usual"),
+			      r->set, r->from, 0};
+}
+
 void settings_compare(struct arena *a, const struct ir_policy *old,
 		      const struct ir_policy *now, struct comparison *out)
 {
 	struct settings s = {.a = a, .p = {old, now}, .out = out};
 	struct value x = of_trust(&old->workspace_trust);
 	struct value y = of_trust(&now->workspace_trust);
+	struct value told = of_on_refusal(a, &old->on_refusal);
+	struct value tells = of_on_refusal(a, &now->on_refusal);
 	ir_texts was = credentials(a, old), is = credentials(a, now);
 
 	compare_str(&s, "image", &old->image, &now->image, "none");
@@ -572,11 +648,13 @@ void settings_compare(struct arena *a, const struct ir_policy *old,
 	compare_bool(&s, "ssh_agent", &old->ssh_agent, &now->ssh_agent, false);
 	compare_kinds(&s);
 	compare_ordered(&s, "workspace_trust", &x, &y);
+	compare_other(&s, "on_refusal", &told, &tells);
 	compare_hardening(&s);
 	compare_trace(&s);
 	compare_texts(&s, "credentials", &was, &is, true);
 	compare_texts(&s, "ports", &old->ports, &now->ports, true);
 	compare_visible(&s);
+	compare_waits(&s);
 	was = protections(a, old);
 	is = protections(a, now);
 	compare_texts(&s, "protect", &was, &is, false);

@@ -17,36 +17,39 @@ static bool is_file(const struct access_change *c)
 	return c->kind == ACCESS_READ || c->kind == ACCESS_WRITE;
 }
 
-static bool decided_by(struct trial *t, int side, const struct access_change *c)
+static unsigned level_by(struct trial *t, int side,
+			 const struct access_change *c)
 {
 	const struct ir_policy *p = t->p[side];
+	struct decision d;
 
 	if (is_file(c) && !t->files[side])
 		t->files[side] = decide_files_new(t->a, p);
 	t->work += is_file(c) ? p->ignore.n + p->readonly.n
-			      : p->allow.n + p->deny.n;
-	return decide_asked(t->a, p, t->files[side], &c->witness).allow;
+			      : p->allow.n + p->ask.n + p->deny.n;
+	d = decide_asked(t->a, p, t->files[side], &c->witness);
+	return access_level(&d);
 }
 
 static bool change_holds(struct trial *t, const struct access_change *c)
 {
-	bool was, is;
+	unsigned was, is;
 
 	if (!c->has_witness)
 		return true;
-	was = decided_by(t, 0, c);
-	is = decided_by(t, 1, c);
-	if (was != c->was.allow || is != c->is.allow)
+	was = level_by(t, 0, c);
+	is = level_by(t, 1, c);
+	if (was != access_level(&c->was) || is != access_level(&c->is))
 		return false;
 	switch (c->way) {
 	case ACCESS_GAINED:
-		return !was && is;
+		return was < is;
 	case ACCESS_LOST:
-		return was && !is;
+		return was > is;
 	case ACCESS_OTHER:
 		return was != is;
 	case ACCESS_KEPT:
-		return was && is;
+		return was && was == is;
 	}
 	abort();
 }

@@ -1,6 +1,7 @@
 #include "compiler/algebra/decide/ask.h"
 
 #include "compiler/algebra/decide/option.h"
+#include "compiler/base/name_match.h"
 #include "compiler/ir/inspection.h"
 #include "compiler/ir/ports.h"
 
@@ -23,22 +24,28 @@ static struct decision ask_connect(const struct ir_policy *p,
 
 /* --- http ---------------------------------------------------------------- */
 
-/* '*' without http, denied: HAProxy never sees those packets. */
-static const struct ir_grant *denied_by_port(const struct ir_policy *p,
-					     uint16_t port)
+/*
+ * The entry of '*' without http that speaks of the port. Denied, HAProxy never
+ * sees those packets. Allowed, those to a public address pass; by a name they
+ * go to HAProxy where that is asked at all.
+ */
+static const struct ir_grant *any_without_http(const ir_grants *list,
+					       uint16_t port)
 {
-	vec_each(d, &p->deny)
-		if (d->dest.kind == IR_DEST_ANY && !d->has_http &&
-		    ports_has(&d->ports, IR_PROTO_TCP, port))
-			return d;
+	vec_each(g, list)
+		if (g->dest.kind == IR_DEST_ANY && !g->has_http &&
+		    ports_has(&g->ports, IR_PROTO_TCP, port))
+			return g;
 	return NULL;
 }
 
 static struct decision ask_by_name(struct arena *a, const struct ir_policy *p,
-				   const struct ir_request *r)
+				   bool unseen, const struct ir_request *r)
 {
 	const struct ir_url *u = &r->url;
-	const struct ir_grant *d = denied_by_port(p, u->port);
+	const struct ir_grant *d = any_without_http(&p->deny, u->port);
+	const struct ir_grant *direct =
+		unseen ? any_without_http(&p->allow, u->port) : NULL;
 	struct decide_request q = {.tls = u->scheme == IR_SCHEME_HTTPS,
 				   .port = u->port,
 				   .is_pinned = true,
@@ -48,6 +55,10 @@ static struct decision ask_by_name(struct arena *a, const struct ir_policy *p,
 
 	if (d)
 		return (struct decision){.reason = REASON_DENIED, .grant = d};
+	if (direct && str_is(r->method, "CONNECT"))
+		return (struct decision){.verdict = VERDICT_ALLOW,
+					 .reason = REASON_GRANTED,
+					 .grant = direct};
 	if (q.tls)
 		q.sni = u->name;
 	return decide_request(a, p, &q);
@@ -71,7 +82,7 @@ static struct decision ask_by_addr(struct arena *a, const struct ir_policy *p,
 
 	if (d.reason == REASON_FLOOR || d.reason == REASON_DENIED)
 		return d;
-	if (d.allow && unseen)
+	if (d.verdict == VERDICT_ALLOW && unseen)
 		return d;
 	q.host = str_of(addr_text(&u->net.addr, text));
 	return decide_request(a, p, &q);
@@ -82,17 +93,6 @@ static bool is_tied(const struct ir_policy *p, const struct ir_request *r)
 {
 	return !r->unresolved &&
 	       decide_answer(p, r->url.name, &r->addr) == DECIDE_KEEP_OPEN;
-}
-
-/* Does '*' let the packets pass? By a name they go to HAProxy. */
-static bool is_direct(const struct ir_policy *p, const struct decide_flow *f)
-{
-	vec_each(g, &p->allow)
-		if (g->dest.kind == IR_DEST_ANY && !g->has_http &&
-		    ports_has(&g->ports, f->proto, f->port) &&
-		    addr_scope(&f->addr) == ADDR_PUBLIC)
-			return true;
-	return false;
 }
 
 /* Under a name: packets first, which know the address alone. */
@@ -115,22 +115,25 @@ static struct decision ask_at(struct arena *a, const struct ir_policy *p,
 	if (!r->unresolved)
 		f.name = u->name;
 	d = decide_connect(p, &f);
-	if (!d.allow && d.reason != REASON_NOT_HTTP)
+	if (d.verdict == VERDICT_DENY && d.reason != REASON_NOT_HTTP)
 		return d;
-	if (d.allow && unseen &&
-	    (!str_is(r->method, "CONNECT") || is_direct(p, &f)))
+	if (d.verdict == VERDICT_ALLOW && unseen &&
+	    (!str_is(r->method, "CONNECT") ||
+	     (any_without_http(&p->allow, f.port) &&
+	      addr_scope(&f.addr) == ADDR_PUBLIC)))
 		return d;
 	if (q.tls)
 		q.sni = u->name;
 	return decide_request(a, p, &q);
 }
 
-struct decision decide_url(struct arena *a, const struct ir_policy *p,
-			   bool unseen, const struct ir_request *r)
+static struct decision ask_url(struct arena *a, const struct ir_policy *p,
+			       bool unseen, const struct ir_request *r)
 {
 	if (r->url.who == IR_DEST_CIDR)
 		return ask_by_addr(a, p, unseen, r);
-	return r->has_addr ? ask_at(a, p, unseen, r) : ask_by_name(a, p, r);
+	return r->has_addr ? ask_at(a, p, unseen, r)
+			   : ask_by_name(a, p, unseen, r);
 }
 
 /* --- everything ---------------------------------------------------------- */
@@ -140,8 +143,9 @@ static struct decision ask_arg(struct arena *a, const struct ir_policy *p,
 {
 	bool has = option_among(a, &p->docker_args, r->arg);
 
-	return (struct decision){
-		.allow = has, .reason = has ? REASON_GRANTED : REASON_NO_GRANT};
+	return (struct decision){.verdict = has ? VERDICT_ALLOW : VERDICT_DENY,
+				 .reason = has ? REASON_GRANTED
+					       : REASON_NO_GRANT};
 }
 
 /* "~/" is the agent's home. */
@@ -154,15 +158,17 @@ static struct decision ask_file(const struct decide_files *files,
 				      : decide_write(files, r->path);
 }
 
-struct decision decide_asked(struct arena *a, const struct ir_policy *p,
-			     const struct decide_files *files,
-			     const struct ir_request *r)
+/* What is permitted without a word of anybody. */
+static struct decision decide_granted(struct arena *a,
+				      const struct ir_policy *p, bool unseen,
+				      const struct decide_files *files,
+				      const struct ir_request *r)
 {
 	switch (r->kind) {
 	case IR_REQ_CONNECT:
 		return ask_connect(p, r);
 	case IR_REQ_HTTP:
-		return decide_url(a, p, inspection_unseen(p), r);
+		return ask_url(a, p, unseen, r);
 	case IR_REQ_RESOLVE:
 		return decide_resolve(p, r->name, r->type);
 	case IR_REQ_READ:
@@ -172,4 +178,134 @@ struct decision decide_asked(struct arena *a, const struct ir_policy *p,
 		return ask_arg(a, p, r);
 	}
 	abort();
+}
+
+/* --- what a person may permit -------------------------------------------- */
+
+/* Whom the request is to; a name, an address, or both. Nobody is asked about
+ * the machine: its names resolve where a grant speaks of it, and lead nowhere
+ * else. */
+static bool has_destination(const struct ir_request *r, struct str *out_name,
+			    const struct addr **out_addr)
+{
+	*out_name = (struct str){0};
+	*out_addr = r->has_addr ? &r->addr : NULL;
+	switch (r->kind) {
+	case IR_REQ_CONNECT:
+		*out_name = r->name;
+		return r->proto == IR_PROTO_TCP &&
+		       !addr_names_machine(*out_name);
+	case IR_REQ_RESOLVE:
+		*out_name = r->name;
+		return !addr_names_machine(*out_name);
+	case IR_REQ_HTTP:
+		if (r->url.who == IR_DEST_CIDR)
+			*out_addr = &r->url.net.addr;
+		else
+			*out_name = r->url.name;
+		return !addr_names_machine(*out_name);
+	case IR_REQ_READ:
+	case IR_REQ_WRITE:
+	case IR_REQ_ARG:
+		return false;
+	}
+	abort();
+}
+
+/* Can the entry have a part in it at all? */
+static bool speaks_of(const struct ir_grant *g, struct str name,
+		      const struct addr *addr)
+{
+	const struct cidr *net = ir_dest_net(&g->dest);
+
+	if (net)
+		return addr && cidr_has(net, addr);
+	return g->dest.kind == IR_DEST_ANY ||
+	       name_matches(ir_dest_name(&g->dest), name);
+}
+
+/*
+ * The policy with one entry of its `ask` among its grants: the last of them,
+ * which is put there by with_entry().
+ */
+static struct ir_policy with_room(struct arena *a, const struct ir_policy *p,
+				  const struct decide_files *files)
+{
+	struct ir_policy out = *p;
+
+	out.allow.v = decide_files_room(files, p);
+	if (!out.allow.v)
+		out.allow.v = decide_room(a, p);
+	out.allow.n = out.allow.cap = p->allow.n + 1;
+	return out;
+}
+
+static void with_entry(struct ir_policy *with, const struct ir_grant *g)
+{
+	struct ir_grant *last = &with->allow.v[with->allow.n - 1];
+
+	*last = *g;
+	last->key = IR_KEY_ALLOW;
+}
+
+/* A wider answer, or more time for one as wide. */
+static bool is_wider(const struct ir_grant *g, const struct ir_grant *than)
+{
+	if (g->lasts.v != than->lasts.v)
+		return g->lasts.v > than->lasts.v;
+	return g->wait_s.v > than->wait_s.v;
+}
+
+/*
+ * By each entry alone, as one more grant: what one person's yes to it opens. Of
+ * those that would, the widest answer counts, as grants add up.
+ */
+static struct decision decide_askable(struct arena *a,
+				      const struct ir_policy *p, bool unseen,
+				      const struct decide_files *files,
+				      const struct ir_request *r,
+				      struct decision denied)
+{
+	const struct ir_grant *best = NULL;
+	struct ir_policy with;
+	const struct addr *addr;
+	struct str name;
+	bool room = false;
+
+	if (!has_destination(r, &name, &addr))
+		return denied;
+	vec_each(g, &p->ask) {
+		if (!speaks_of(g, name, addr) || (best && !is_wider(g, best)))
+			continue;
+		if (!room)
+			with = with_room(a, p, files);
+		room = true;
+		with_entry(&with, g);
+		if (decide_granted(a, &with, unseen && !inspection_looks(p, g),
+				   NULL, r)
+			    .verdict == VERDICT_ALLOW)
+			best = g;
+	}
+	if (!best)
+		return denied;
+	return (struct decision){
+		.verdict = VERDICT_ASK, .reason = REASON_ASK, .grant = best};
+}
+
+struct decision decide_part(struct arena *a, const struct ir_policy *p,
+			    bool unseen, const struct decide_files *files,
+			    const struct ir_request *r)
+{
+	struct decision d = decide_granted(a, p, unseen, files, r);
+
+	if (d.verdict == VERDICT_ALLOW || p->ask.n == 0)
+		return d;
+	return decide_askable(a, p, unseen, files, r, d);
+}
+
+struct decision decide_asked(struct arena *a, const struct ir_policy *p,
+			     const struct decide_files *files,
+			     const struct ir_request *r)
+{
+	return decide_part(a, p, inspection_unseen(p), files, r);
 }

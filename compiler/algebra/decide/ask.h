@@ -20,14 +20,19 @@
  *             address that this session resolved where a name was given
  * docker-arg  allowed when docker gets it, however it is spelled: an option
  *             alone is any value of it
+ *
+ * What is denied so, and permitted by the policy with one entry of `ask` among
+ * its grants and nothing else changed, is VERDICT_ASK: of several such entries
+ * that with the widest answer counts, of those alike that which waits longest.
  */
 struct decision decide_asked(struct arena *a, const struct ir_policy *p,
 			     const struct decide_files *files,
 			     const struct ir_request *r);
 /*
- * The same for one URL, where p may be a part of a policy: unseen is what
+ * The same where p may be a part of a policy: unseen is what
  * inspection_unseen() says of the whole.
  */
-struct decision decide_url(struct arena *a, const struct ir_policy *p,
-			   bool unseen, const struct ir_request *r);
+struct decision decide_part(struct arena *a, const struct ir_policy *p,
+			    bool unseen, const struct decide_files *files,
+			    const struct ir_request *r);
 #endif

@@ -1,41 +1,27 @@
 #include "compiler/algebra/decide/decide.h"
 
 #include "compiler/base/gitignore.h"
+#include "compiler/base/name_match.h"
 #include "compiler/ir/inspection.h"
 #include "compiler/ir/ports.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+const char *verdict_name(enum verdict v)
+{
+	switch (v) {
+	case VERDICT_DENY:
+		return "deny";
+	case VERDICT_ASK:
+		return "ask";
+	case VERDICT_ALLOW:
+		return "allow";
+	}
+	abort();
+}
 
 /* --- names --------------------------------------------------------------- */
-
-/* The last label of *rest, taken off with its dot. */
-static bool last_label(struct str *rest, struct str *out)
-{
-	size_t at = rest->n;
-
-	if (rest->n == 0)
-		return false;
-	while (at > 0 && rest->p[at - 1] != '.')
-		at--;
-	*out = str_slice(*rest, at, rest->n);
-	*rest = str_slice(*rest, 0, at ? at - 1 : 0);
-	return true;
-}
-
-bool decide_name_matches(struct str pattern, struct str name)
-{
-	struct str want, label;
-
-	while (last_label(&pattern, &want)) {
-		if (!last_label(&name, &label))
-			return false;
-		if (str_is(want, "**"))
-			return true; /* leftmost, and it took one label */
-		if (!str_is(want, "*") && !str_eq(want, label))
-			return false;
-	}
-	return name.n == 0;
-}
 
 struct str decide_purpose(const void *policy, struct str name)
 {
@@ -46,7 +32,7 @@ struct str decide_purpose(const void *policy, struct str name)
 					     ? x->dest.u.host.name
 					     : x->dest.u.pattern.name;
 
-		if (decide_name_matches(pattern, name))
+		if (name_matches(pattern, name))
 			return x->reason;
 	}
 	return STR("");
@@ -62,14 +48,14 @@ static bool dest_names(const struct ir_dest *d, struct str name)
 	case IR_DEST_HOST:
 		return str_eq(d->u.host.name, name);
 	case IR_DEST_PATTERN:
-		return decide_name_matches(d->u.pattern.name, name);
+		return name_matches(d->u.pattern.name, name);
 	case IR_DEST_URL:
 		if (d->u.url.who == IR_DEST_HOST)
 			return str_eq(d->u.url.name, name);
 		if (d->u.url.who == IR_DEST_CIDR)
 			return ir_dest_machine(d) && addr_names_machine(name);
 		return d->u.url.who == IR_DEST_PATTERN &&
-		       decide_name_matches(d->u.url.name, name);
+		       name_matches(d->u.url.name, name);
 	case IR_DEST_CIDR:
 		return ir_dest_machine(d) && addr_names_machine(name);
 	case IR_DEST_POISON:
@@ -348,7 +334,8 @@ struct decision decide_connect(const struct ir_policy *p,
 		if (weight_of(r) > weight_of(best.reason))
 			best = refusal_for(r, g);
 	}
-	best.allow = best.reason == REASON_GRANTED;
+	if (best.reason == REASON_GRANTED)
+		best.verdict = VERDICT_ALLOW;
 	return best;
 }
 
@@ -401,7 +388,7 @@ struct decision decide_resolve(const struct ir_policy *p, struct str name,
 		return refusal_for(REASON_NO_GRANT, NULL);
 	if (!is_answered(type))
 		return refusal_for(REASON_QUERY_TYPE, best);
-	return (struct decision){true, REASON_GRANTED, best, NULL};
+	return (struct decision){VERDICT_ALLOW, REASON_GRANTED, best, NULL};
 }
 
 /* --- files --------------------------------------------------------------- */
@@ -415,6 +402,10 @@ struct list {
 struct decide_files {
 	struct list ignore, readonly;
 	struct list protect; /* of the home */
+	/* The grants of the policy, and a copy of them with room behind. */
+	const struct ir_grant *granted;
+	uint32_t n_granted;
+	struct ir_grant *room;
 };
 
 static void compile_patterns(struct arena *a, struct list *l,
@@ -447,7 +438,31 @@ struct decide_files *decide_files_new(struct arena *a,
 	compile_patterns(a, &f->ignore, &p->ignore);
 	compile_patterns(a, &f->readonly, &p->readonly);
 	compile_protected(a, &f->protect, p);
+	if (p->ask.n) {
+		f->granted = p->allow.v;
+		f->n_granted = p->allow.n;
+		f->room = decide_room(a, p);
+	}
 	return f;
+}
+
+struct ir_grant *decide_room(struct arena *a, const struct ir_policy *p)
+{
+	size_t n = p->allow.n;
+	struct ir_grant *v = arena_array(a, n + 1, sizeof(*v));
+
+	if (n)
+		memcpy(v, p->allow.v, n * sizeof(*v));
+	return v;
+}
+
+struct ir_grant *decide_files_room(const struct decide_files *f,
+				   const struct ir_policy *p)
+{
+	bool same = f && f->granted == p->allow.v &&
+		    f->n_granted == p->allow.n;
+
+	return same ? f->room : NULL;
 }
 
 /* The pattern that the path falls under, by itself or by a directory above. */
@@ -467,23 +482,27 @@ static const struct ir_pattern *falls_under(const struct list *l,
 	return NULL;
 }
 
+/* By the pattern that it falls under, or by none. */
+static struct decision file_decision(const struct ir_pattern *p,
+				     enum reason reason)
+{
+	return (struct decision){.verdict = p ? VERDICT_DENY : VERDICT_ALLOW,
+				 .reason = p ? reason : REASON_GRANTED,
+				 .pattern = p};
+}
+
 struct decision decide_home(const struct decide_files *f, struct str path)
 {
 	const struct ir_pattern *p = falls_under(&f->protect, path);
 
-	return (struct decision){.allow = !p,
-				 .reason =
-					 p ? REASON_PROTECTED : REASON_GRANTED,
-				 .pattern = p};
+	return file_decision(p, REASON_PROTECTED);
 }
 
 struct decision decide_read(const struct decide_files *f, struct str path)
 {
 	const struct ir_pattern *p = falls_under(&f->ignore, path);
 
-	return (struct decision){.allow = !p,
-				 .reason = p ? REASON_IGNORED : REASON_GRANTED,
-				 .pattern = p};
+	return file_decision(p, REASON_IGNORED);
 }
 
 struct decision decide_write(const struct decide_files *f, struct str path)
@@ -491,10 +510,8 @@ struct decision decide_write(const struct decide_files *f, struct str path)
 	struct decision d = decide_read(f, path);
 	const struct ir_pattern *p;
 
-	if (!d.allow)
+	if (d.pattern)
 		return d;
 	p = falls_under(&f->readonly, path);
-	return (struct decision){.allow = !p,
-				 .reason = p ? REASON_READONLY : REASON_GRANTED,
-				 .pattern = p};
+	return file_decision(p, REASON_READONLY);
 }

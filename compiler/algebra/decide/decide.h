@@ -13,13 +13,28 @@
 #include "compiler/base/reason.h"
 #include "compiler/ir/ir.h"
 
+/* In the order of width: what is more permits all that is less. */
+enum verdict {
+	VERDICT_DENY,
+	VERDICT_ASK, /* of ask.h alone: a person may permit it */
+	VERDICT_ALLOW,
+};
+/* "allow", "ask", "deny" */
+const char *verdict_name(enum verdict v);
+
 struct decision {
-	bool allow;
+	enum verdict verdict;
 	enum reason reason;
-	/* What decided, or the grant that came nearest; may be NULL. */
+	/* What decided, or the grant that came nearest; may be NULL. Of what is
+	 * asked, the entry with the widest answer. */
 	const struct ir_grant *grant;
 	const struct ir_pattern *pattern; /* of read and write */
 };
+
+/*
+ * The decisions below are about what is permitted without a word of anybody:
+ * they do not look at `ask`, but for those of ask.h, which has all three.
+ */
 
 struct decide_flow {
 	enum ir_proto proto;
@@ -87,19 +102,21 @@ enum decide_keep {
 enum decide_keep decide_answer(const struct ir_policy *p, struct str name,
 			       const struct addr *addr);
 
-/*
- * Whether a name is one that the pattern speaks of: "*.x" has one label in
- * place of each '*', "**.x" one or more; both canonical.
- */
-bool decide_name_matches(struct str pattern, struct str name);
 /* Why the policy refuses a name on purpose; empty: it does not say so. policy:
  * a struct ir_policy, for those who hand it on and do not know of one. */
 struct str decide_purpose(const void *policy, struct str name);
 
-/* The patterns of a policy, compiled once. */
+/* What decisions of a policy take that is made once: its patterns compiled,
+ * and where it asks, its grants with room for one more. */
 struct decide_files;
 struct decide_files *decide_files_new(struct arena *a,
 				      const struct ir_policy *p);
+/* A copy of the grants with room for one behind them. */
+struct ir_grant *decide_room(struct arena *a, const struct ir_policy *p);
+/* The one that there is, borrowed: whoever uses the room needs it until the
+ * next does. NULL: f is NULL, or of a policy with other grants. */
+struct ir_grant *decide_files_room(const struct decide_files *f,
+				   const struct ir_policy *p);
 /*
  * May the agent read or write this path, relative to the workspace? A '/' at
  * its end says that it is a directory.

@@ -6,6 +6,7 @@
 
 #include "compiler/base/ascii.h"
 #include "compiler/base/buf.h"
+#include "compiler/base/name_match.h"
 #include "compiler/ir/http.h"
 #include "compiler/ir/inspection.h"
 #include "compiler/ir/ports.h"
@@ -150,12 +151,11 @@ static bool speaks_http(const struct ir_grant *g, const struct asked *q)
 	case IR_DEST_HOST:
 		return str_eq(g->dest.u.host.name, q->name);
 	case IR_DEST_PATTERN:
-		return decide_name_matches(g->dest.u.pattern.name, q->name);
+		return name_matches(g->dest.u.pattern.name, q->name);
 	case IR_DEST_URL:
 		return g->dest.u.url.who == IR_DEST_HOST
 			       ? str_eq(g->dest.u.url.name, q->name)
-			       : decide_name_matches(g->dest.u.url.name,
-						     q->name);
+			       : name_matches(g->dest.u.url.name, q->name);
 	case IR_DEST_CIDR:
 	case IR_DEST_POISON:
 		return false;
@@ -292,7 +292,9 @@ static int weight_of(enum reason r)
 static struct decision said_decision(enum reason r, const struct ir_grant *g)
 {
 	return (struct decision){
-		.allow = r == REASON_GRANTED, .reason = r, .grant = g};
+		.verdict = r == REASON_GRANTED ? VERDICT_ALLOW : VERDICT_DENY,
+		.reason = r,
+		.grant = g};
 }
 
 static struct decision best_grant(const struct asked *q, bool hello)
@@ -395,7 +397,7 @@ struct decision decide_request(struct arena *a, const struct ir_policy *p,
 	if (r->tls) {
 		struct decision d = decide_hello(&q);
 
-		if (!d.allow || r->only_hello || q.name.n == 0 ||
+		if (d.verdict == VERDICT_DENY || r->only_hello || q.name.n == 0 ||
 		    !decrypts_asked(&q))
 			return d;
 	}

@@ -220,7 +220,7 @@ void cells_ports(struct sides *s, const uint32_t *ids, uint32_t n,
 		add_rule_edges(s->scratch, &edges, &s->rules.v[ids[i]], ids[i]);
 	for (uint32_t k = 0; k < 2; k++)
 		add_edges(s->scratch, &edges, &s->view[k].quic, OTHERS_EDGE);
-	for (uint32_t k = 0; s->connect && k < 2; k++)
+	for (uint32_t k = 0; k < 2; k++)
 		add_edges(s->scratch, &edges, &s->view[k].inside, OTHERS_EDGE);
 	w.limited = only;
 	add_openers(&w, ids, n);
@@ -259,6 +259,7 @@ struct requests {
 	struct paths *paths;
 	VEC(struct entry) entries;
 	trie_ids found, rules; /* of one class: entries, and their rules */
+	bool unnamed;	       /* CONNECT is asked, and no rule names it */
 };
 
 static void add_entry(struct requests *q, uint32_t rule, uint32_t http,
@@ -376,8 +377,10 @@ static void ask_request(struct requests *q, struct str path, struct str method,
 			bool other)
 {
 	const struct target *to = q->to;
-	struct cells_http c = {
-		.other = other, .ids = q->rules.v, .n = q->rules.n};
+	struct cells_http c = {.other = other,
+			       .unnamed = q->unnamed,
+			       .ids = q->rules.v,
+			       .n = q->rules.n};
 	struct ir_request *r = &c.request;
 
 	r->kind = IR_REQ_HTTP;
@@ -423,8 +426,6 @@ static void visit_path(void *ctx, const struct paths_class *c)
 static bool is_connect_named(const struct requests *q, const uint32_t *ids,
 			     uint32_t n)
 {
-	if (q->only && !q->only->any_path)
-		return false;
 	if (q->only && !q->only->any_method)
 		return is_among(&q->only->methods, STR("CONNECT"));
 	for (uint32_t i = 0; i < n; i++)
@@ -436,8 +437,12 @@ static bool is_connect_named(const struct requests *q, const uint32_t *ids,
 /* It has no path, and whoever looks refuses it: all rules together tell. */
 static void ask_connect(struct requests *q, const uint32_t *ids, uint32_t n)
 {
-	if (!is_connect_named(q, ids, n))
+	bool named = is_connect_named(q, ids, n);
+
+	/* Whoever may send it may send all the others as well. */
+	if (q->only && (!named || !q->only->any_path))
 		return;
+	q->unnamed = !named;
 	q->rules.n = 0;
 	for (uint32_t i = 0; i < n; i++)
 		*vec_push(q->s->scratch, &q->rules) = ids[i];
@@ -465,6 +470,16 @@ void cells_http(struct sides *s, const struct target *to, uint16_t port,
 		vec_each(p, &only->paths)
 			add_entry(&q, SIDES_NONE, 0, p->s, true);
 	paths_each(q.paths, visit_path, &q);
+	ask_connect(&q, ids, n);
+}
+
+void cells_tunnel(struct sides *s, const struct target *to, uint16_t port,
+		  const uint32_t *ids, uint32_t n, cells_http_visit visit,
+		  void *ctx)
+{
+	struct requests q = {
+		.s = s, .to = to, .port = port, .visit = visit, .ctx = ctx};
+
 	ask_connect(&q, ids, n);
 }
 

@@ -47,6 +47,8 @@ void cells_ports(struct sides *s, const uint32_t *ids, uint32_t n,
 struct cells_http {
 	struct ir_request request;
 	bool other; /* its method stands for all that no rule names */
+	/* CONNECT, where no rule names it: it tells whether requests are read */
+	bool unnamed;
 	const uint32_t
 		*ids; /* rules that may decide it; gone after the visit */
 	uint32_t n;
@@ -57,8 +59,9 @@ typedef void (*cells_http_visit)(void *ctx, const struct cells_http *c);
  * visit is called, the views of s hold what decides. only: no other methods,
  * no paths but those below its own (as http_paths() has them), unless NULL.
  *
- * CONNECT, which is not decided as other methods are, is asked where a rule
- * names it. Paths that are not canonical are left out: cells_crooked().
+ * CONNECT, which is not decided as other methods are, is asked by itself: where
+ * the set or a rule names it, and, with all methods, wherever that is not so,
+ * too. Paths that are not canonical are left out: cells_crooked().
  */
 void cells_http(struct sides *s, const struct target *to, uint16_t port,
 		const uint32_t *ids, uint32_t n, const struct ir_http *only,
@@ -66,10 +69,15 @@ void cells_http(struct sides *s, const struct target *to, uint16_t port,
 
 /*
  * Of a name where no rule is about requests: they are decided as connections
- * to it are.
+ * to it are, but for CONNECT.
  */
 bool cells_no_requests(const struct sides *s, const struct target *to,
 		       const uint32_t *ids, uint32_t n);
+
+/* CONNECT alone, as cells_http() asks it. */
+void cells_tunnel(struct sides *s, const struct target *to, uint16_t port,
+		  const uint32_t *ids, uint32_t n, cells_http_visit visit,
+		  void *ctx);
 
 /* A path that is not canonical, as a client could send it. */
 #define CELLS_CROOKED "/a/../b"

@@ -8,6 +8,9 @@ static void put_effect(struct buf *b, const struct rule *r, bool requests)
 {
 	const struct ir_grant *g = rule_grant(r);
 	const bool bits[] = {r->deny,
+			     r->ask,
+			     g->lasts.v == IR_LASTS_SESSION,
+			     g->lasts.v == IR_LASTS_ALWAYS,
 			     r->g[0] != NULL,
 			     r->g[1] != NULL,
 			     g->private.set && g->private.v,

@@ -29,10 +29,14 @@ bool rule_connect(const struct rule *r)
 	return false;
 }
 
-static void add_rule(struct sides *s, bool deny, const struct ir_grant *was,
-		     const struct ir_grant *is)
+/* Which list of a policy the rules are of. */
+enum rules_of { RULES_ALLOW, RULES_ASK, RULES_DENY };
+
+static void add_rule(struct sides *s, enum rules_of of,
+		     const struct ir_grant *was, const struct ir_grant *is)
 {
-	*vec_push(s->a, &s->rules) = (struct rule){deny, {was, is}};
+	*vec_push(s->a, &s->rules) = (struct rule){
+		.deny = of == RULES_DENY, .ask = of == RULES_ASK, {was, is}};
 }
 
 /* The floor's denials are not those that users write. */
@@ -47,7 +51,7 @@ static int by_meaning(const struct ir_grant *a, const struct ir_grant *b)
 }
 
 /* Two lists in the order of canon become one. */
-static void add_rules(struct sides *s, bool deny, const ir_grants *was,
+static void add_rules(struct sides *s, enum rules_of of, const ir_grants *was,
 		      const ir_grants *is)
 {
 	uint32_t i = 0, k = 0;
@@ -57,7 +61,7 @@ static void add_rules(struct sides *s, bool deny, const ir_grants *was,
 			: k == is->n ? -1
 				     : by_meaning(&was->v[i], &is->v[k]);
 
-		add_rule(s, deny, c <= 0 ? &was->v[i] : NULL,
+		add_rule(s, of, c <= 0 ? &was->v[i] : NULL,
 			 c >= 0 ? &is->v[k] : NULL);
 		i += c <= 0;
 		k += c >= 0;
@@ -67,7 +71,7 @@ static void add_rules(struct sides *s, bool deny, const ir_grants *was,
 void sides_init(struct sides *s, struct arena *a, const struct ir_policy *was,
 		const struct ir_policy *is)
 {
-	static const ir_grants none;
+	static const struct ir_policy nothing;
 
 	*s = (struct sides){.a = a, .n = 1 + (was && is), .p = {was, is}};
 	s->scratch = arena_new();
@@ -81,16 +85,20 @@ void sides_init(struct sides *s, struct arena *a, const struct ir_policy *was,
 	}
 	s->quic_differs = !ports_cover(&s->view[0].quic, &s->view[1].quic) ||
 			  !ports_cover(&s->view[1].quic, &s->view[0].quic);
-	add_rules(s, false, was ? &was->allow : &none, is ? &is->allow : &none);
-	add_rules(s, true, was ? &was->deny : &none, is ? &is->deny : &none);
+	if (!was)
+		was = &nothing;
+	if (!is)
+		is = &nothing;
+	add_rules(s, RULES_ALLOW, &was->allow, &is->allow);
+	add_rules(s, RULES_ASK, &was->ask, &is->ask);
+	add_rules(s, RULES_DENY, &was->deny, &is->deny);
 	s->inspection_differs =
 		!ports_cover(&s->view[0].inside, &s->view[1].inside) ||
 		!ports_cover(&s->view[1].inside, &s->view[0].inside);
-	vec_each(r, &s->rules)
-		s->connect |= rule_connect(r);
 	s->places = arena_array(a, s->rules.n + 1, sizeof(*s->places));
 	for (int k = 0; k < 2; k++)
-		s->view[k].p.allow = s->view[k].p.deny = none;
+		s->view[k].p.allow = s->view[k].p.ask = s->view[k].p.deny =
+			nothing.allow;
 }
 
 void sides_done(struct sides *s)
@@ -106,6 +114,16 @@ static bool has_udp(const struct ir_grant *g)
 	return false;
 }
 
+/* CONNECT by it is refused where requests are read for the sake of others. */
+static bool sees_inspection(const struct rule *r)
+{
+	const struct ir_grant *g = rule_grant(r);
+
+	return rule_connect(r) ||
+	       (!r->deny && ir_dest_net(&g->dest) && !ir_grant_http(g) &&
+		inspection_has_tcp(g));
+}
+
 bool sides_same(const struct sides *s, const uint32_t *ids, uint32_t n)
 {
 	if (s->view[0].unseen != s->view[1].unseen)
@@ -114,7 +132,7 @@ bool sides_same(const struct sides *s, const uint32_t *ids, uint32_t n)
 		const struct rule *r = &s->rules.v[ids[i]];
 
 		if (!rule_shared(r) ||
-		    (s->connect && s->inspection_differs && rule_connect(r)) ||
+		    (s->inspection_differs && sees_inspection(r)) ||
 		    (s->quic_differs && !r->deny && has_udp(rule_grant(r))))
 			return false;
 	}
@@ -138,7 +156,8 @@ void sides_clear(struct sides *s)
 	for (int k = 0; k < 2; k++) {
 		struct side_view *v = &s->view[k];
 
-		v->p.allow.n = v->p.deny.n = v->allow.n = v->deny.n = 0;
+		v->p.allow.n = v->p.ask.n = v->p.deny.n = 0;
+		v->allow.n = v->ask.n = v->deny.n = 0;
 	}
 }
 
@@ -153,10 +172,14 @@ void sides_put(struct sides *s, uint32_t rule, const struct ir_http *http,
 
 		if (!r->g[k])
 			continue;
-		g = vec_push(s->a, r->deny ? &v->p.deny : &v->p.allow);
+		g = vec_push(s->a, r->deny  ? &v->p.deny
+				   : r->ask ? &v->p.ask
+					    : &v->p.allow);
 		*g = *r->g[k];
 		if (r->deny)
 			*vec_push(s->a, &v->deny) = rule;
+		else if (r->ask)
+			*vec_push(s->a, &v->ask) = rule;
 		else
 			*vec_push(s->a, &v->allow) = rule;
 		if (!http)
@@ -186,12 +209,15 @@ void sides_put_all(struct sides *s, uint32_t *ids, uint32_t n)
 
 static uint32_t rule_of(const struct side_view *v, const struct ir_grant *g)
 {
-	const ir_grants *allow = &v->p.allow, *deny = &v->p.deny;
+	const ir_grants *allow = &v->p.allow, *ask = &v->p.ask,
+			*deny = &v->p.deny;
 
 	if (!g)
 		return SIDES_NONE;
 	if (allow->n && g >= allow->v && g < allow->v + allow->n)
 		return v->allow.v[g - allow->v];
+	if (ask->n && g >= ask->v && g < ask->v + ask->n)
+		return v->ask.v[g - ask->v];
 	if (deny->n && g >= deny->v && g < deny->v + deny->n)
 		return v->deny.v[g - deny->v];
 	return SIDES_NONE;
@@ -245,23 +271,33 @@ static bool is_connect_refused(const struct side_view *v,
 	       ports_has(&v->inside, IR_PROTO_TCP, r->url.port);
 }
 
+/* Where nobody can be asked about it after all. */
+static struct decision without_asking(struct sides *s, struct side_view *v,
+				      const struct ir_request *r)
+{
+	struct ir_policy p = v->p;
+
+	p.ask.n = 0;
+	return decide_part(s->scratch, &p, v->unseen, NULL, r);
+}
+
 struct ruling sides_ask(struct sides *s, int side, const struct ir_request *r)
 {
 	struct side_view *v = &s->view[side];
 	struct ruling out = {.rule = SIDES_NONE};
 
 	s->used++;
-	if (r->kind == IR_REQ_HTTP)
-		out.d = decide_url(s->scratch, &v->p, v->unseen, r);
-	else
-		out.d = decide_asked(s->scratch, &v->p, NULL, r);
+	out.d = decide_part(s->scratch, &v->p, v->unseen, NULL, r);
 	out.rule = rule_of(v, out.d.grant);
-	if (r->kind == IR_REQ_HTTP && out.d.allow && is_connect_refused(v, r)) {
-		out.d = (struct decision){.reason = REASON_METHOD};
-		out.rule = SIDES_NONE;
+	if (r->kind == IR_REQ_HTTP && out.d.verdict != VERDICT_DENY &&
+	    is_connect_refused(v, r)) {
+		out.d = out.d.verdict == VERDICT_ASK
+				? without_asking(s, v, r)
+				: (struct decision){.reason = REASON_METHOD};
+		out.rule = rule_of(v, out.d.grant);
 	}
 	if (r->kind == IR_REQ_CONNECT && r->quic &&
-	    (out.d.allow || out.d.reason == REASON_QUIC) &&
+	    (out.d.verdict != VERDICT_DENY || out.d.reason == REASON_QUIC) &&
 	    is_quic_refused(v, r)) {
 		out.d = (struct decision){.reason = REASON_QUIC};
 		out.rule = quic_rule(s, side, r->port);

@@ -13,14 +13,14 @@
 #define SIDES_NONE UINT32_MAX
 
 struct rule {
-	bool deny;
+	bool deny, ask; /* neither: a grant */
 	const struct ir_grant *g[2]; /* NULL in a policy that has it not */
 };
 
 /* A policy of a few rules, for decide.h to look at. */
 struct side_view {
 	struct ir_policy p;
-	VEC(uint32_t) allow, deny; /* which rule each of them is */
+	VEC(uint32_t) allow, ask, deny; /* which rule each of them is */
 	bool unseen;		   /* of the whole policy */
 	ir_ports quic;	 /* inspection_quic_ports() of the whole policy */
 	ir_ports inside; /* and inspection_ports() */
@@ -35,12 +35,12 @@ struct sides {
 	unsigned used;	       /* decisions since it is new */
 	uint32_t n;	       /* 1 or 2 policies */
 	const struct ir_policy *p[2];
-	VEC(struct rule) rules; /* grants in their order, then denials */
+	VEC(struct rule) rules; /* grants in their order, what is asked about,
+				   then denials */
 	uint32_t *places;	/* one per rule, for cells.c */
 	struct side_view view[2];
 	bool quic_differs;	 /* their ports of QUIC do */
 	bool inspection_differs; /* and those that are looked into */
-	bool connect;		 /* a rule of one of them names CONNECT */
 };
 
 /* Either may be NULL; both are borrowed, IR_NORMALISED. */

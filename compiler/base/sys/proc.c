@@ -172,23 +172,6 @@ void proc_pipes_done(struct proc_opts *o)
 	fd_close(&o->err);
 }
 
-int proc_spawn_piped(char *const *argv, int keep, pid_t *out_pid, int *out_in,
-		     int *out_out, int *out_err, struct err *err)
-{
-	struct proc_opts o = {.argv = argv,
-			      .group = PROC_SESSION,
-			      .in = -1,
-			      .out = -1,
-			      .err = -1,
-			      .keep = keep};
-	int rc = proc_pipes(&o, out_in, out_out, out_err, err);
-
-	if (rc == 0)
-		rc = proc_spawn(&o, out_pid, err);
-	proc_pipes_done(&o);
-	return rc;
-}
-
 void proc_leave_terminal(void)
 {
 	/* who ends all of membrane politely means its launcher */

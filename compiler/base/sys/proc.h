@@ -45,15 +45,11 @@ must_check int proc_spawn(const struct proc_opts *o, pid_t *out_pid,
  */
 size_t proc_read(int *fd, char *buf, size_t size);
 /*
- * Start argv in a session of its own with pipes for 0, 1 and 2; the ends that
- * are left are ours, and do not block. keep as in proc_opts. On failure what
- * was opened is in the descriptors, for the caller to close.
+ * Pipes for 0, 1 and 2 of what is started with *o; the ends that are left are
+ * ours, and do not block. What o has of them is to be closed again, whatever
+ * became of it; on failure what was opened is in the descriptors, for the
+ * caller to close.
  */
-must_check int proc_spawn_piped(char *const *argv, int keep, pid_t *out_pid,
-				int *out_in, int *out_out, int *out_err,
-				struct err *err);
-/* The two halves of that: pipes for what is started with *o, and what o has of
- * them closed again, whatever became of it. */
 must_check int proc_pipes(struct proc_opts *o, int *out_in, int *out_out,
 			  int *out_err, struct err *err);
 void proc_pipes_done(struct proc_opts *o);

@@ -72,13 +72,17 @@ uint32_t *activity_slot(struct activity *d, struct str text, bool add)
 struct act *activity_add(struct activity *d, const struct ir_request *r,
 			 enum act_then then, enum reason reason)
 {
-	struct str text = ir_request_text(activity_scratch(d), r);
-	uint32_t *at = activity_slot(
+	struct str text;
+	uint32_t *at;
+	struct act *x;
+
+	if (d->is_unlisted)
+		return NULL;
+	text = ir_request_text(activity_scratch(d), r);
+	at = activity_slot(
 		d,
 		arena_fmt(activity_scratch(d), "%d%.*s", then, STR_ARG(text)),
 		d->v.n < ACTIVITY_MAX);
-	struct act *x;
-
 	if (!at) {
 		d->beyond++;
 		return NULL;
@@ -179,6 +183,7 @@ static void unite_acts(struct activity *d)
 		if (n && last->then == x->then && str_eq(last->text, x->text)) {
 			last->n += x->n;
 			last->unseen += x->unseen;
+			last->answered |= x->answered;
 			continue;
 		}
 		d->v.v[n++] = *x;

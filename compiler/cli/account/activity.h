@@ -13,6 +13,8 @@
 #include "runtime/launch/session/summary.h"
 #include "runtime/launch/view/refusals.h"
 
+#include <cjson/cJSON.h>
+
 #define ACTIVITY_MAX 65536u /* different ones */
 
 enum act_then {
@@ -29,13 +31,20 @@ struct act {
 	uint64_t n;
 	/* Of n, connections that nothing looked into. */
 	uint64_t unseen;
+	bool answered; /* a person permitted it while the session ran */
 	uint32_t order; /* in which it was first seen, from 1 */
 };
+
+/* Told of each record of a session, after it was taken. */
+typedef void activity_observer(void *ctx, const cJSON *record);
 
 struct activity_index;
 struct activity {
 	struct arena *a;
+	activity_observer *observe; /* or NULL */
+	void *observe_ctx;
 	VEC(struct act) v;
+	bool is_unlisted;   /* nobody wants v: it stays empty */
 	uint64_t beyond;    /* that found no room */
 	uint64_t decisions; /* records read */
 	bool has_decisions;
@@ -63,6 +72,8 @@ must_check int activity_decisions(struct activity *d, const char *dir,
 void activity_event(struct activity *d, const struct trace_event *e,
 		    const struct ir_policy *p,
 		    const struct decide_files *files);
+/* "a/b" for a path inside that is the workspace's; else empty. */
+struct str activity_path(const struct activity *d, struct str path);
 /* In the order of their text, those that are about the network first. */
 void activity_sort(struct activity *d);
 

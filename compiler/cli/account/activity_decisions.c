@@ -40,12 +40,15 @@ static bool then_of(const cJSON *o, enum act_then *out, enum reason *reason)
 		return false;
 	*out = ACT_REFUSED;
 	switch (*reason) {
+	case REASON_NO_STAND_IN:
 	case REASON_UPSTREAM:
 	case REASON_HANDSHAKE:
+	case REASON_ANSWERED:
 	case REASON_GRANTED: /* permitted; it failed further on */
 		*out = ACT_ALLOWED;
 		return true;
 	case REASON_NO_GRANT:
+	case REASON_ASK: /* and nobody said yes */
 	case REASON_DENIED:
 	case REASON_FLOOR:
 	case REASON_PORT:
@@ -59,6 +62,10 @@ static bool then_of(const cJSON *o, enum act_then *out, enum reason *reason)
 	case REASON_IGNORED:
 	case REASON_READONLY:
 	case REASON_PROTECTED:
+	case REASON_NOT_ANSWERED:
+	case REASON_ANSWERED_NO:
+	case REASON_NOT_ASKED:
+	case REASON_TOO_MANY:
 		return true;
 	case REASON_NOT_HTTP:
 	case REASON_NO_SNI:
@@ -105,6 +112,14 @@ static struct ir_request url_of(const struct ir_request *c, bool tls,
 	return r;
 }
 
+/* By a person: once, or by what was said of the session while it ran. */
+static bool is_answered(const cJSON *o)
+{
+	return str_is(json_find_str(o, "reason"),
+		      reason_name(REASON_ANSWERED)) ||
+	       str_is(json_find_str(o, "source"), layer_name(LAYER_SESSION));
+}
+
 static void take_flow(struct activity *d, const cJSON *o, bool is_request,
 		      enum act_then then, enum reason reason)
 {
@@ -120,16 +135,20 @@ static void take_flow(struct activity *d, const cJSON *o, bool is_request,
 		.name = name_of(d, json_find_str(o, "name")),
 		.port = (uint16_t)json_find_u64(o, "port", UINT16_MAX),
 	};
+	bool answered;
 	struct act *x;
 
 	c.has_addr = addr_parse(json_find_str(o, "addr"), &c.addr);
 	if (c.port == 0 || !c.has_addr || addr_scope(&c.addr) == ADDR_NEVER)
 		return;
+	answered = is_answered(o);
 	activity_slot(d, activity_flow_key(d, &c), true);
 	if (seen) {
 		struct ir_request r = url_of(&c, tls, method, path);
 
-		activity_add(d, &r, then, reason);
+		x = activity_add(d, &r, then, reason);
+		if (x)
+			x->answered |= answered;
 	}
 	/* Of a request that was refused, the connection may have been fine. */
 	if (seen && then == ACT_REFUSED)
@@ -138,6 +157,8 @@ static void take_flow(struct activity *d, const cJSON *o, bool is_request,
 	/* What failed tells not whether it would have been looked into. */
 	if (x && reason == REASON_GRANTED)
 		x->unseen += !seen;
+	if (x)
+		x->answered |= answered;
 }
 
 static void take_question(struct activity *d, const cJSON *o,
@@ -233,6 +254,8 @@ static int take_part(struct activity *d, const char *path, struct err *err)
 		cJSON *o = cJSON_ParseWithLength(line, (size_t)n);
 
 		activity_add_decision(d, o);
+		if (d->observe)
+			d->observe(d->observe_ctx, o);
 		cJSON_Delete(o);
 	}
 	if (ferror(f))

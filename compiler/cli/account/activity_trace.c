@@ -5,12 +5,28 @@
 
 #include "compiler/algebra/decide/ask.h"
 #include "compiler/base/json.h"
+#include "compiler/base/standin_nets.h"
 #include "compiler/ir/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 
 #define TYPE_STREAM 1
+
+/* What was asked about may have been permitted, or not. */
+static enum act_then then_of(enum verdict v)
+{
+	switch (v) {
+	case VERDICT_DENY:
+		return ACT_REFUSED;
+	case VERDICT_ASK:
+		return ACT_UNKNOWN;
+	case VERDICT_ALLOW:
+		return ACT_ALLOWED;
+	}
+	abort();
+}
 
 /*
  * What became of it: the session's own policy knows, if that is known. It says
@@ -20,13 +36,17 @@ static void add_event(struct activity *d, const struct ir_request *r,
 		      const struct ir_policy *p,
 		      const struct decide_files *files)
 {
-	struct str text = ir_request_text(activity_scratch(d), r);
-	uint32_t *at = activity_slot(
-		d, arena_fmt(activity_scratch(d), "?%.*s", STR_ARG(text)),
-		true);
-	struct decision was = {.allow = true};
+	struct decision was = {.verdict = VERDICT_ALLOW};
+	struct str text;
+	uint32_t *at;
 	struct act *x;
 
+	if (d->is_unlisted)
+		return;
+	text = ir_request_text(activity_scratch(d), r);
+	at = activity_slot(
+		d, arena_fmt(activity_scratch(d), "?%.*s", STR_ARG(text)),
+		true);
 	if (activity_slot(d, activity_told_key(d, text), false))
 		return;
 	if (at && *at) {
@@ -37,10 +57,7 @@ static void add_event(struct activity *d, const struct ir_request *r,
 	}
 	if (p)
 		was = decide_asked(activity_scratch(d), p, files, r);
-	x = activity_add(d, r,
-			 !p	     ? ACT_UNKNOWN
-			 : was.allow ? ACT_ALLOWED
-				     : ACT_REFUSED,
+	x = activity_add(d, r, p ? then_of(was.verdict) : ACT_UNKNOWN,
 			 was.reason);
 	if (!x)
 		return;
@@ -57,6 +74,15 @@ static bool is_stream(const struct trace_event *e)
 	       trace_number(e, "type", 0) == TYPE_STREAM;
 }
 
+/* It stands for a name that is asked about, or goes by a proxy: what became of
+ * that the gate tells by the name. */
+static bool is_stand_in(const struct activity *d, const struct ir_policy *p,
+			const struct addr *addr)
+{
+	return d->has_decisions && p && (p->ask.n || p->upstream.set) &&
+	       standin_nets_have(addr);
+}
+
 static void take_socket(struct activity *d, const struct trace_event *e,
 			const struct ir_policy *p,
 			const struct decide_files *files, enum ir_proto proto)
@@ -70,7 +96,8 @@ static void take_socket(struct activity *d, const struct trace_event *e,
 		addr = str_slice(addr, mapped.n, addr.n);
 	r.has_addr = addr_parse(addr, &r.addr);
 	if (!r.has_addr || r.port == 0 || addr_scope(&r.addr) == ADDR_NEVER ||
-	    activity_slot(d, activity_flow_key(d, &r), false))
+	    activity_slot(d, activity_flow_key(d, &r), false) ||
+	    is_stand_in(d, p, &r.addr))
 		return;
 	r.name = activity_name_behind(d, addr);
 	add_event(d, &r, p, files);
@@ -91,8 +118,7 @@ static const struct {
 	{"rmdir", NULL, false, true},
 };
 
-/* "a/b" for "/workspace/a/b"; empty for what is not the workspace's. */
-static struct str in_workspace(const struct activity *d, struct str path)
+struct str activity_path(const struct activity *d, struct str path)
 {
 	vec_each(at, &d->mounted)
 		if (str_starts(path, *at))
@@ -106,7 +132,7 @@ static void add_path(struct activity *d, struct str path, bool is_write,
 {
 	struct ir_request r = {.kind = is_write ? IR_REQ_WRITE : IR_REQ_READ};
 
-	r.path = in_workspace(d, path);
+	r.path = activity_path(d, path);
 	if (r.path.n && is_folder)
 		r.path = arena_fmt(activity_scratch(d), "%.*s/",
 				   STR_ARG(r.path));

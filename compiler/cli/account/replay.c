@@ -4,6 +4,7 @@
 #include "compiler/base/json.h"
 #include "compiler/ir/text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define JSON_VERSION 1
@@ -115,7 +116,7 @@ static void mark_used(const struct replay *r, bool *used,
 {
 	const struct ir_policy *p = &r->c->policy;
 
-	if (now->allow && now->grant && p->allow.n &&
+	if (now->verdict == VERDICT_ALLOW && now->grant && p->allow.n &&
 	    now->grant >= p->allow.v && now->grant < p->allow.v + p->allow.n)
 		used[now->grant - p->allow.v] = true;
 }
@@ -136,20 +137,27 @@ static void decide_act(struct replay *r, const struct decide_files *files,
 	/* It was HTTP, all of it: the requests are decided by themselves. */
 	if (d->r.kind == IR_REQ_CONNECT && d->unseen == 0 &&
 	    now.reason == REASON_NOT_HTTP)
-		now = (struct decision){.allow = true,
+		now = (struct decision){.verdict = VERDICT_ALLOW,
 					.reason = REASON_GRANTED};
 	if (!is_beside(r, d))
 		mark_used(r, used, &now);
-	if (now.allow)
+	switch (now.verdict) {
+	case VERDICT_ALLOW:
 		r->permitted += done;
-	else
-		r->still_refused += !done;
-	if (now.allow == done || (is_beside(r, d) && !now.allow))
+		if (!done)
+			push_item(r, &r->lifted, d, d->reason, &now);
 		return;
-	if (done)
-		push_item(r, &r->refused, d, now.reason, &now);
-	else
-		push_item(r, &r->lifted, d, d->reason, &now);
+	case VERDICT_ASK:
+		if (!is_beside(r, d))
+			push_item(r, &r->asked, d, now.reason, &now);
+		return;
+	case VERDICT_DENY:
+		r->still_refused += !done;
+		if (done && !is_beside(r, d))
+			push_item(r, &r->refused, d, now.reason, &now);
+		return;
+	}
+	abort();
 }
 
 void replay_make(struct replay *r)
@@ -162,6 +170,7 @@ void replay_make(struct replay *r)
 		decide_act(r, files, used, d);
 	fold_items(&r->refused);
 	fold_items(&r->lifted);
+	fold_items(&r->asked);
 	for (uint32_t i = 0; i < p->allow.n; i++)
 		if (!used[i])
 			*vec_push(r->a, &r->unused) = &p->allow.v[i];
@@ -237,6 +246,8 @@ void replay_view(const struct view *v, const struct replay *r)
 {
 	view_wrap(v, 0, 0, head_text(r));
 	put_items(v, r, "done then, refused now", &r->refused, true);
+	put_items(v, r, "asked about now, neither permitted nor refused",
+		  &r->asked, true);
 	put_items(v, r, "refused then, permitted now", &r->lifted, false);
 	put_unused(v, r);
 	buf_addc(v->out, '\n');
@@ -299,6 +310,7 @@ struct str replay_json(const struct replay *r)
 	json_put_u64(root, "left_out", r->deeds->beyond);
 	json_put(root, "refused", items_json(r, &r->refused));
 	json_put(root, "lifted", items_json(r, &r->lifted));
+	json_put(root, "asked", items_json(r, &r->asked));
 	vec_each(g, &r->unused) {
 		cJSON *o = json_object();
 

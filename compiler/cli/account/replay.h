@@ -27,6 +27,7 @@ struct replay {
 	const struct activity *deeds;
 	replay_items refused; /* done then, and would not be any more */
 	replay_items lifted;  /* refused then, and would be permitted */
+	replay_items asked;   /* neither: somebody would be asked */
 	uint64_t permitted, still_refused; /* different ones */
 	VEC(const struct ir_grant *) unused;
 };

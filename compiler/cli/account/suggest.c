@@ -1,6 +1,8 @@
 #include "compiler/cli/account/suggest.h"
 
+#include "compiler/algebra/decide/ask.h"
 #include "compiler/base/secret.h"
+#include "compiler/cli/workspace/grantable.h"
 #include "compiler/ir/http.h"
 #include "compiler/ir/text.h"
 
@@ -17,13 +19,26 @@ struct seen_port {
 };
 struct seen {
 	struct str who;
-	bool is_addr, is_v6;
+	bool is_addr, is_v6, once;
+	bool flows; /* something did, whatever becomes of it */
 	VEC(struct seen_port) ports;
 	act_list all;
 };
 
+/* What is to become of what was done, or tried. */
+enum fate { FATE_NONE, FATE_GRANT, FATE_ASK };
+
+struct one {
+	struct str who;
+	const struct act *d;
+	enum fate fate;
+	bool once; /* FATE_ASK: no answer may last */
+};
+typedef VEC(struct one) one_list;
+
 struct maker {
 	struct arena *a;
+	enum fate fate;		       /* of which it is made now */
 	const struct ir_policy *under; /* or NULL */
 	bool checked;		       /* whatever is put in fits under it */
 	struct suggestion *out;
@@ -42,13 +57,28 @@ static struct seen_port *port_of(struct arena *a, struct seen *s,
 	return &s->ports.v[s->ports.n - 1];
 }
 
-static void see_act(struct arena *a, struct seen *s, const struct act *d)
+/* Was all of it HTTP? Then its requests are what there is to say. */
+static bool is_of_requests(const struct one *group, uint32_t n,
+			   const struct act *d)
+{
+	for (uint32_t i = 0; i < n && d->unseen == 0; i++)
+		if (group[i].d->r.kind == IR_REQ_HTTP &&
+		    group[i].fate != FATE_NONE && d->r.proto == IR_PROTO_TCP &&
+		    group[i].d->r.url.port == d->r.port)
+			return true;
+	return false;
+}
+
+static void see_act(struct arena *a, struct seen *s, const struct one *group,
+		    uint32_t n, const struct act *d)
 {
 	struct seen_port *p;
 
 	*vec_push(a, &s->all) = d;
 	switch (d->r.kind) {
 	case IR_REQ_CONNECT:
+		if (is_of_requests(group, n, d))
+			return;
 		p = port_of(a, s, d->r.proto, d->r.port);
 		p->open |= d->unseen > 0;
 		return;
@@ -176,6 +206,26 @@ static suggest_rules fitting_rules(struct maker *m,
 	return out;
 }
 
+static bool fits_any(struct maker *m, const struct suggest_grant *g,
+		     const struct suggest_port *p, const suggest_rules *list)
+{
+	vec_each(x, list) {
+		suggest_rules one = {.v = x, .n = 1};
+
+		if (fits_port(m, g, p, &one))
+			return true;
+	}
+	return false;
+}
+
+static bool is_https(const struct seen_port *p)
+{
+	vec_each(d, &p->requests)
+		if ((*d)->r.url.scheme != IR_SCHEME_HTTPS)
+			return false;
+	return true;
+}
+
 static void note_unsayable(struct maker *m, const struct seen *s,
 			   const struct seen_port *p)
 {
@@ -211,6 +261,9 @@ static void add_port(struct maker *m, const struct seen *s,
 	vec_each(x, &exact)
 		*vec_push(m->a, &merged) = *x;
 	suggest_merge_paths(m->a, &merged);
+	/* What had it over TLS alone gets no more than that. */
+	p.https = exact.n && is_https(seen) && !fits_any(m, g, &p, &exact) &&
+		  !fits_port(m, g, &p, &merged);
 	if (exact.n && fits_port(m, g, &p, &merged))
 		p.http = merged;
 	else
@@ -230,11 +283,12 @@ static void add_grant(struct maker *m, const struct seen *s, bool private)
 	struct suggest_grant g = {.dest = s->who,
 				  .is_addr = s->is_addr,
 				  .is_v6 = s->is_v6,
-				  .private = private};
+				  .private = private,
+				  .once = s->once};
 
 	vec_each(p, &s->ports)
 		add_port(m, s, p, &g);
-	if (s->ports.n == 0) /* the least that lets a name be resolved */
+	if (!s->flows) /* the least that lets a name be resolved */
 		add_port(m, s, &only, &g);
 	vec_sort(&g.ports, suggest_merge_by_port);
 	if (g.ports.n)
@@ -287,12 +341,6 @@ static int by_dest(const void *va, const void *vb)
 	return c ? c : str_cmp(a->dest, b->dest);
 }
 
-struct one {
-	struct str who;
-	const struct act *d;
-};
-typedef VEC(struct one) one_list;
-
 static int by_who(const void *va, const void *vb)
 {
 	const struct one *a = va, *b = vb;
@@ -301,21 +349,28 @@ static int by_who(const void *va, const void *vb)
 	return c ? c : (a->d > b->d) - (a->d < b->d);
 }
 
-/* Of whom things were permitted; next: where to go on. */
-static bool seen_next(struct arena *a, const one_list *ones, uint32_t *next,
+/* Of one whom things are about; next: where to go on. */
+static bool seen_next(struct maker *m, const one_list *ones, uint32_t *next,
 		      struct seen *out)
 {
-	uint32_t i = *next;
+	const struct one *group = ones->v + *next;
+	uint32_t n = 0;
 	struct addr addr;
 
-	if (i == ones->n)
+	if (*next == ones->n)
 		return false;
-	*out = (struct seen){.who = ones->v[i].who};
+	*out = (struct seen){.who = group->who};
 	out->is_addr = addr_parse(out->who, &addr);
 	out->is_v6 = out->is_addr && addr.family == ADDR_V6;
-	for (; i < ones->n && str_eq(ones->v[i].who, out->who); i++)
-		see_act(a, out, ones->v[i].d);
-	*next = i;
+	for (; *next + n < ones->n && str_eq(group[n].who, out->who); n++)
+		out->flows |= group[n].d->r.kind != IR_REQ_RESOLVE;
+	for (uint32_t i = 0; i < n; i++) {
+		if (group[i].fate != m->fate)
+			continue;
+		out->once |= group[i].once;
+		see_act(m->a, out, group, n, group[i].d);
+	}
+	*next += n;
 	return true;
 }
 
@@ -342,9 +397,11 @@ static void make_grants(struct maker *m, const one_list *ones)
 	uint32_t next = 0;
 
 	*m->out = (struct suggestion){.bounded = m->under != NULL};
-	while (seen_next(m->a, ones, &next, &s))
-		add_seen(m, &s);
-	suggest_merge_names(m->a, list, fits_grant, m);
+	while (seen_next(m, ones, &next, &s))
+		if (s.all.n)
+			add_seen(m, &s);
+	if (m->fate == FATE_GRANT)
+		suggest_merge_names(m->a, list, fits_grant, m);
 	vec_sort(list, by_dest);
 	while (list->n && list->v[list->n - 1].merged)
 		list->n--;
@@ -352,23 +409,111 @@ static void make_grants(struct maker *m, const one_list *ones)
 	sort_texts(&m->out->beyond);
 }
 
-void suggest_make(struct arena *a, const struct activity *d,
-		  const struct ir_policy *under, struct suggestion *out)
+/* As the advice at a session's end has it: one label is no public name. */
+static bool may_be_named(struct arena *a, struct str name)
 {
-	struct maker m = {.a = a, .under = under, .out = out};
-	one_list ones = {0};
+	return name.n == 0 ||
+	       (str_find(name, '.', 0) < name.n && grantable(a, name));
+}
+
+/* Not what a denial, a person or the floor has refused, nor what no 'ask' is
+ * for: datagrams, files, names that no policy can have. */
+static bool may_be_asked(struct arena *a, const struct act *d)
+{
+	if (d->r.kind == IR_REQ_CONNECT && d->r.proto != IR_PROTO_TCP)
+		return false;
+	switch (d->r.kind) {
+	case IR_REQ_CONNECT:
+	case IR_REQ_RESOLVE:
+		if (!may_be_named(a, d->r.name))
+			return false;
+		break;
+	case IR_REQ_HTTP:
+		if (!may_be_named(a, d->r.url.name))
+			return false;
+		break;
+	case IR_REQ_READ:
+	case IR_REQ_WRITE:
+	case IR_REQ_ARG:
+		return false;
+	}
+	return d->reason == REASON_NO_GRANT || d->reason == REASON_PORT ||
+	       d->reason == REASON_METHOD || d->reason == REASON_PATH ||
+	       d->reason == REASON_SCHEME || d->reason == REASON_ASK ||
+	       d->reason == REASON_NOT_ANSWERED ||
+	       d->reason == REASON_NOT_ASKED || d->reason == REASON_TOO_MANY;
+}
+
+static void find_fate(struct arena *a, const struct suggest_wish *wish,
+		      const struct decide_files *files, struct one *x)
+{
+	const struct act *d = x->d;
+	struct decision now = {.verdict = VERDICT_ALLOW};
+
+	x->fate = FATE_NONE;
+	if (d->then == ACT_REFUSED) {
+		if (wish->ask && may_be_asked(a, d))
+			x->fate = FATE_ASK;
+		return;
+	}
+	if (wish->under)
+		now = decide_asked(a, wish->under, files, &d->r);
+	x->fate = now.verdict == VERDICT_ASK || (wish->ask && d->answered)
+			  ? FATE_ASK
+			  : FATE_GRANT;
+	x->once = now.verdict == VERDICT_ASK && now.grant &&
+		  now.grant->lasts.v == IR_LASTS_ONCE;
+}
+
+static void find_ones(struct arena *a, const struct activity *d,
+		      const struct suggest_wish *wish, one_list *out)
+{
+	const struct decide_files *files =
+		wish->under ? decide_files_new(a, wish->under) : NULL;
 
 	vec_each(x, &d->v) {
-		struct str who = act_who(a, x);
+		struct one one = {.who = act_who(a, x), .d = x};
 
-		if (x->then != ACT_REFUSED && who.n)
-			*vec_push(a, &ones) = (struct one){who, x};
+		if (one.who.n == 0)
+			continue;
+		find_fate(a, wish, files, &one);
+		*vec_push(a, out) = one;
 	}
-	vec_sort(&ones, by_who);
+	vec_sort(out, by_who);
+}
+
+/* Nothing bounds them: they are what there was no grant for. */
+static void make_asks(struct arena *a, const one_list *ones,
+		      struct suggestion *out)
+{
+	struct suggestion made;
+	struct maker m = {.a = a, .fate = FATE_ASK, .out = &made};
+
+	make_grants(&m, ones);
+	out->asks = made.grants;
+	if (out->asks.n > SUGGEST_ASKS_MAX) {
+		out->unasked = out->asks.n - SUGGEST_ASKS_MAX;
+		out->asks.n = SUGGEST_ASKS_MAX;
+	}
+	vec_each(x, &made.unsaid)
+		*vec_push(a, &out->unsaid) = *x;
+	sort_texts(&out->unsaid);
+}
+
+void suggest_make(struct arena *a, const struct activity *d,
+		  const struct suggest_wish *wish, struct suggestion *out)
+{
+	struct maker m = {
+		.a = a, .fate = FATE_GRANT, .under = wish->under, .out = out};
+	one_list ones = {0};
+
+	find_ones(a, d, wish, &ones);
 	make_grants(&m, &ones);
-	if (!under || suggest_within(under, &out->grants))
-		return;
-	/* Mostly it fits as a whole; else each part is held against it. */
-	m.checked = true;
-	make_grants(&m, &ones);
+	if (m.under && !suggest_within(m.under, &out->grants)) {
+		/* Mostly it fits as a whole; else each part is held against
+		 * it. */
+		m.checked = true;
+		make_grants(&m, &ones);
+	}
+	make_asks(a, &ones, out);
 }

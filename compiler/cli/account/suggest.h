@@ -17,6 +17,7 @@
 #include "compiler/cli/account/activity.h"
 
 #define SUGGEST_SIBLINGS 3u
+#define SUGGEST_ASKS_MAX 100u /* nobody answers more */
 
 typedef VEC(struct str) suggest_texts;
 
@@ -30,6 +31,7 @@ struct suggest_port {
 	enum ir_proto proto;
 	uint16_t port;
 	suggest_rules http; /* sorted; none: whatever flows there */
+	bool https;	    /* of http: over TLS alone */
 };
 
 struct suggest_grant {
@@ -37,21 +39,36 @@ struct suggest_grant {
 	bool is_addr, is_v6, private;
 	VEC(struct suggest_port) ports; /* sorted */
 	bool merged;			/* into another: to be left out */
+	bool once; /* of asks: no answer of theirs may last */
 };
 typedef VEC(struct suggest_grant) suggest_grants;
 
 struct suggestion {
 	suggest_grants grants; /* by destination, names first */
+	suggest_grants asks;   /* likewise: what a person is asked about */
 	bool bounded;	       /* the session's own policy is known */
 	/* What was permitted and is not granted, and why, as people read it:
 	 * sorted, each once. */
 	suggest_texts unsaid; /* no rule can say it */
 	suggest_texts beyond; /* what can would permit more than there was */
+	uint64_t unasked;     /* destinations for which there was no room */
 };
 
-/* d: sorted. under: what the session ran under, IR_NORMALISED; or NULL. */
+/* What is to be made of it. */
+struct suggest_wish {
+	/* What the session ran under, IR_NORMALISED; NULL: not known. */
+	const struct ir_policy *under;
+	/* Propose 'ask' for what was refused, but for what a denial or a person
+	 * has refused, and for what a person permitted while it ran. */
+	bool ask;
+};
+
+/*
+ * d: sorted. What was permitted by an answer for once is asked about and never
+ * granted, whatever is wished for.
+ */
 void suggest_make(struct arena *a, const struct activity *d,
-		  const struct ir_policy *under, struct suggestion *out);
+		  const struct suggest_wish *wish, struct suggestion *out);
 /*
  * YAML, ready to be a .membrane.yaml. session: as people call it, cleaned; log:
  * where its decisions are, for people.
@@ -59,8 +76,17 @@ void suggest_make(struct arena *a, const struct activity *d,
 struct str suggest_yaml(struct arena *a, const struct suggestion *s,
 			const struct activity *d, struct str session,
 			const char *log);
+/* Of that the comments, and the policy: appended. */
+void suggest_comments(struct arena *a, const struct suggestion *s,
+		      const struct activity *d, const char *log,
+		      struct buf *out);
+void suggest_policy_yaml(struct arena *a, const struct suggestion *s,
+			 struct buf *out);
 /* The grants alone, as a policy by themselves. */
 struct str suggest_grants_yaml(struct arena *a, const suggest_grants *grants);
+/* The entries of 'allow' or 'ask' that say the same, each on one line. */
+void suggest_items(struct arena *a, const suggest_grants *grants,
+		   suggest_texts *out);
 
 /* --- suggest_merge.c ------------------------------------------------------ */
 

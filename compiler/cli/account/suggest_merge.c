@@ -4,6 +4,7 @@
  */
 #include "compiler/cli/account/suggest.h"
 
+#include "compiler/base/name_match.h"
 #include "compiler/lint/parts.h"
 
 /* --- paths ---------------------------------------------------------------- */
@@ -138,7 +139,7 @@ static bool same_ports(const struct suggest_grant *x,
 		const suggest_rules *q = &y->ports.v[i].http;
 
 		if (suggest_merge_by_port(&x->ports.v[i], &y->ports.v[i]) ||
-		    p->n != q->n)
+		    x->ports.v[i].https != y->ports.v[i].https || p->n != q->n)
 			return false;
 		for (uint32_t k = 0; k < p->n; k++)
 			if (by_rule(&p->v[k], &q->v[k]))
@@ -171,9 +172,9 @@ static bool may_merge(const struct suggest_grant *g, struct str pattern)
 	if (is_suffix(parent_name(g->dest)))
 		return false;
 	for (size_t i = 0; (row = third_party_at(i)); i++)
-		if (decide_name_matches(row->dest, g->dest) ||
+		if (name_matches(row->dest, g->dest) ||
 		    str_eq(row->dest, pattern) ||
-		    decide_name_matches(pattern, row->dest))
+		    name_matches(pattern, row->dest))
 			return false;
 	return true;
 }

@@ -5,6 +5,8 @@
 #include "compiler/cli/text/view.h"
 #include "compiler/emit/trace/yaml_write.h"
 
+#include <string.h>
+
 #define FILES_SHOWN 20u
 #define LEFT_SHOWN  20u
 #define TEXT_MAX    400u
@@ -22,8 +24,13 @@ static struct str port_text(struct arena *a, const struct suggest_port *p)
 			 p->port);
 }
 
-static bool same_http(const suggest_rules *x, const suggest_rules *y)
+/* Can they be ports of one entry? A URL has one. */
+static bool is_alike(const struct suggest_port *p, const struct suggest_port *q)
 {
+	const suggest_rules *x = &p->http, *y = &q->http;
+
+	if (p->https || q->https)
+		return p == q;
 	if (x->n != y->n)
 		return false;
 	for (uint32_t i = 0; i < x->n; i++)
@@ -107,47 +114,93 @@ static struct str short_form(struct arena *a, const struct suggest_grant *g,
 			 STR_ARG(g->dest), p->port);
 }
 
+/* Only of names: nobody knows a server by its address alone. */
+static struct str url_text(struct arena *a, const struct suggest_grant *g,
+			   const struct suggest_port *p)
+{
+	return arena_fmt(a, "https://%.*s:%u", STR_ARG(g->dest), p->port);
+}
+
 /* The ports from the i-th on for which the same holds, as one grant. */
 static void put_grant(struct yaml_write *w, const struct suggest_grant *g,
-		      uint32_t i)
+		      uint32_t i, bool flow)
 {
 	const struct suggest_port *first = &g->ports.v[i];
 	suggest_texts ports = {0};
 
 	for (uint32_t k = i; k < g->ports.n; k++)
-		if (same_http(&g->ports.v[k].http, &first->http))
+		if (is_alike(&g->ports.v[k], first))
 			*vec_push(w->a, &ports) =
 				port_text(w->a, &g->ports.v[k]);
 	if (ports.n == 1 && first->proto == IR_PROTO_TCP && !first->http.n &&
-	    !g->private) {
+	    !g->private && !g->once) {
 		put_text(w, short_form(w->a, g, first));
 		return;
 	}
-	yaml_write_map(w, first->http.n ? YAML_BLOCK_MAPPING_STYLE
-					: YAML_FLOW_MAPPING_STYLE);
+	yaml_write_map(w, first->http.n && !flow ? YAML_BLOCK_MAPPING_STYLE
+						 : YAML_FLOW_MAPPING_STYLE);
 	put_text(w, STR("dest"));
-	put_text(w, g->dest);
-	put_list(w, "ports", &ports);
+	if (first->https) {
+		put_text(w, url_text(w->a, g, first));
+	} else {
+		put_text(w, g->dest);
+		put_list(w, "ports", &ports);
+	}
 	if (g->private) {
 		put_text(w, STR("private"));
 		put_text(w, STR("true"));
 	}
 	if (first->http.n)
 		put_http(w, &first->http);
+	if (g->once) {
+		put_text(w, STR("for"));
+		put_text(w, STR("once"));
+	}
 	yaml_write_map_end(w);
+}
+
+/* Does it begin a grant of its own, or go with an earlier port? */
+static bool is_first(const struct suggest_grant *g, uint32_t i)
+{
+	for (uint32_t k = 0; k < i; k++)
+		if (is_alike(&g->ports.v[k], &g->ports.v[i]))
+			return false;
+	return true;
 }
 
 static void put_grants(struct yaml_write *w, const struct suggest_grant *g)
 {
-	for (uint32_t i = 0; i < g->ports.n; i++) {
-		bool told = false;
+	for (uint32_t i = 0; i < g->ports.n; i++)
+		if (is_first(g, i))
+			put_grant(w, g, i, false);
+}
 
-		for (uint32_t k = 0; k < i && !told; k++)
-			told = same_http(&g->ports.v[k].http,
-					 &g->ports.v[i].http);
-		if (!told)
-			put_grant(w, g, i);
-	}
+/* A list of one entry is "- …", whatever it is. */
+static struct str item_text(struct arena *a, const struct suggest_grant *g,
+			    uint32_t i)
+{
+	struct yaml_write w;
+	struct str all, line;
+	struct buf out;
+
+	buf_init(&out, a);
+	yaml_write_begin(&w, a, &out);
+	yaml_write_list(&w, YAML_BLOCK_SEQUENCE_STYLE);
+	put_grant(&w, g, i, true);
+	yaml_write_list_end(&w);
+	yaml_write_end(&w);
+	all = buf_str(&out);
+	str_line(&all, &line);
+	return str_slice(line, strlen("- "), line.n);
+}
+
+void suggest_items(struct arena *a, const suggest_grants *grants,
+		   suggest_texts *out)
+{
+	vec_each(g, grants)
+		for (uint32_t i = 0; i < g->ports.n; i++)
+			if (is_first(g, i))
+				*vec_push(a, out) = item_text(a, g, i);
 }
 
 /* --- comments ------------------------------------------------------------- */
@@ -181,17 +234,11 @@ static bool is_cut(const struct activity *d)
 	return false;
 }
 
-static void put_head(struct buf *out, const struct activity *d,
-		     struct str session, const char *log)
+static void put_records(struct buf *out, const struct activity *d,
+			const char *log)
 {
 	struct buf refused;
 
-	put_comment(
-		out,
-		arena_fmt(
-			out->a,
-			"What %.*s needed of the network, from 'membrane trace suggest'.\nPaths are prefixes. Read it, compare it with 'membrane diff', and only then use it.\n",
-			STR_ARG(plain_text(out->a, session))));
 	if (is_cut(d))
 		put_comment(
 			out,
@@ -267,19 +314,28 @@ static void put_left(struct buf *out, const char *why,
 	}
 }
 
+static void put_key(struct yaml_write *w, const char *key,
+		    const suggest_grants *grants)
+{
+	put_text(w, str_of(key));
+	yaml_write_list(w, grants->n ? YAML_BLOCK_SEQUENCE_STYLE
+				     : YAML_FLOW_SEQUENCE_STYLE);
+	vec_each(g, grants)
+		put_grants(w, g);
+	yaml_write_list_end(w);
+}
+
+/* asks: NULL where nothing of it is to be said. */
 static void put_policy(struct arena *a, const suggest_grants *grants,
-		       struct buf *out)
+		       const suggest_grants *asks, struct buf *out)
 {
 	struct yaml_write w;
 
 	yaml_write_begin(&w, a, out);
 	yaml_write_map(&w, YAML_BLOCK_MAPPING_STYLE);
-	put_text(&w, STR("allow"));
-	yaml_write_list(&w, grants->n ? YAML_BLOCK_SEQUENCE_STYLE
-				      : YAML_FLOW_SEQUENCE_STYLE);
-	vec_each(g, grants)
-		put_grants(&w, g);
-	yaml_write_list_end(&w);
+	put_key(&w, "allow", grants);
+	if (asks && asks->n)
+		put_key(&w, "ask", asks);
 	yaml_write_map_end(&w);
 	yaml_write_end(&w);
 }
@@ -289,8 +345,33 @@ struct str suggest_grants_yaml(struct arena *a, const suggest_grants *grants)
 	struct buf out;
 
 	buf_init(&out, a);
-	put_policy(a, grants, &out);
+	put_policy(a, grants, NULL, &out);
 	return buf_str(&out);
+}
+
+void suggest_policy_yaml(struct arena *a, const struct suggestion *s,
+			 struct buf *out)
+{
+	put_policy(a, &s->grants, &s->asks, out);
+}
+
+void suggest_comments(struct arena *a, const struct suggestion *s,
+		      const struct activity *d, const char *log,
+		      struct buf *out)
+{
+	put_records(out, d, log);
+	put_left(out, "Left out, since no rule can say it", &s->unsaid);
+	put_left(
+		out,
+		"Left out, since a grant for it would permit more than the session had",
+		&s->beyond);
+	if (s->unasked)
+		put_comment(
+			out,
+			arena_fmt(
+				a,
+				"\n%llu destinations more were refused: there is no room to ask about all.",
+				(unsigned long long)s->unasked));
 }
 
 struct str suggest_yaml(struct arena *a, const struct suggestion *s,
@@ -300,13 +381,14 @@ struct str suggest_yaml(struct arena *a, const struct suggestion *s,
 	struct buf out;
 
 	buf_init(&out, a);
-	put_head(&out, d, session, log);
-	put_left(&out, "Left out, since no rule can say it", &s->unsaid);
-	put_left(
+	put_comment(
 		&out,
-		"Left out, since a grant for it would permit more than the session had",
-		&s->beyond);
+		arena_fmt(
+			a,
+			"What %.*s needed of the network, from 'membrane trace suggest'.\nPaths are prefixes. Read it, compare it with 'membrane diff', and only then use it.\n",
+			STR_ARG(plain_text(a, session))));
+	suggest_comments(a, s, d, log, &out);
 	put_files(&out, d);
-	put_policy(a, &s->grants, &out);
+	suggest_policy_yaml(a, s, &out);
 	return buf_str(&out);
 }

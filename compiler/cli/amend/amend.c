@@ -15,23 +15,22 @@ static struct str shown_view(struct amend *x, int fd)
 	struct view v = {&out, console_width(fd), console_colour(fd)};
 
 	buf_init(&out, x->a);
-	amend_view(&v, x);
+	amend_view(&v, x, VIEW_ALL_JSON);
 	return buf_str(&out);
 }
 
 /* What was looked at is what is agreed to. */
 static int confirm_change(struct amend *x)
 {
-	bool yes = options_get(x->o, OPTION_YES) != NULL;
-	bool json = options_get(x->o, OPTION_JSON) != NULL;
 	auto_fd int tty = -1;
 
-	if (yes)
-		return json ? STATUS_OK
-			    : console_result(shown_view(x, STDOUT_FILENO));
-	tty = json ? -1 : confirm_terminal();
+	if (x->is_agreed)
+		return x->json || x->is_shown
+			       ? STATUS_OK
+			       : console_result(shown_view(x, STDOUT_FILENO));
+	tty = x->json ? -1 : confirm_terminal();
 	if (tty < 0) {
-		if (!json &&
+		if (!x->json &&
 		    console_result(shown_view(x, STDOUT_FILENO)) != STATUS_OK)
 			return STATUS_IO;
 		console_error(
@@ -59,6 +58,16 @@ static void add_texts(struct amend *x, enum access_way way,
 	}
 }
 
+bool amend_cuts(const struct amend *x)
+{
+	vec_each(c, &x->diff.found.changes)
+		if (c->way == ACCESS_OTHER ||
+		    (c->way == ACCESS_LOST &&
+		     !(c->has_witness && c->was.verdict == VERDICT_ASK)))
+			return true;
+	return false;
+}
+
 static int hand_over(struct amend *x)
 {
 	struct change_log what = {.allow = x->allow,
@@ -67,8 +76,7 @@ static int hand_over(struct amend *x)
 	struct err err;
 	int rc;
 
-	/* Whatever is not only more: open connections may be part of it. */
-	what.cut = x->diff.n[ACCESS_LOST] + x->diff.n[ACCESS_OTHER] > 0;
+	what.cut = amend_cuts(x);
 	add_texts(x, ACCESS_GAINED, &what.gained);
 	add_texts(x, ACCESS_LOST, &what.lost);
 	rc = ask_change(x->a, &x->about.session, x->generation, &x->now.c.plan,
@@ -116,7 +124,7 @@ static int finish_change(struct amend *x)
 
 	if (x->save.wanted)
 		status = amend_save_write(x);
-	if (options_get(x->o, OPTION_JSON))
+	if (x->json)
 		printed = console_result(amend_json(x));
 	else if (x->answer.ok)
 		console_error(
@@ -128,10 +136,37 @@ static int finish_change(struct amend *x)
 	return status == STATUS_OK ? printed : status;
 }
 
+int amend_run(struct amend *x)
+{
+	int status = amend_find(x);
+
+	for (unsigned i = 0; status == STATUS_OK && i < TRIES; i++) {
+		release_attempt(x);
+		x->answer = (struct ask_answer){0};
+		status = attempt_change(x);
+		if (status != STATUS_OK || !x->answer.stale)
+			break;
+		console_error(
+			"the session was changed meanwhile: this is against what it is now");
+	}
+	if (status == STATUS_OK && x->answer.stale)
+		status = STATUS_REFUSED;
+	if (status == STATUS_OK)
+		status = finish_change(x);
+	release_attempt(x);
+	return status;
+}
+
 static int amend_session(struct arena *a, const struct options *o, bool allow)
 {
-	struct amend x = {.a = a, .o = o, .allow = allow};
-	int status;
+	struct amend x = {
+		.a = a,
+		.o = o,
+		.allow = allow,
+		.is_agreed = options_get(o, OPTION_YES) != NULL,
+		.json = options_get(o, OPTION_JSON) != NULL,
+		.save.wanted = options_get(o, OPTION_SAVE) != NULL,
+	};
 
 	if (o->words.n != 1 || o->words.v[0].n == 0) {
 		console_error("%s needs one destination: 'membrane help %s'",
@@ -140,23 +175,7 @@ static int amend_session(struct arena *a, const struct options *o, bool allow)
 		return STATUS_USAGE;
 	}
 	x.dest = o->words.v[0];
-	x.save.wanted = options_get(o, OPTION_SAVE) != NULL;
-	status = amend_find(&x);
-	for (unsigned i = 0; status == STATUS_OK && i < TRIES; i++) {
-		release_attempt(&x);
-		x.answer = (struct ask_answer){0};
-		status = attempt_change(&x);
-		if (status != STATUS_OK || !x.answer.stale)
-			break;
-		console_error(
-			"the session was changed meanwhile: this is against what it is now");
-	}
-	if (status == STATUS_OK && x.answer.stale)
-		status = STATUS_REFUSED;
-	if (status == STATUS_OK)
-		status = finish_change(&x);
-	release_attempt(&x);
-	return status;
+	return amend_run(&x);
 }
 
 int command_allow(struct arena *a, const struct options *o)

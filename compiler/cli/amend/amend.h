@@ -40,8 +40,11 @@ struct amend {
 	const struct options *o;
 	bool allow; /* else a denial */
 	struct str dest;
+	bool is_agreed; /* nobody needs to be asked, and */
+	bool is_shown;	/* has seen what changes */
+	bool json;
 	const char *state;
-	struct metadata about;
+	struct metadata about; /* found, where it is not set */
 	/* The session as it is: read anew when it was changed meanwhile. */
 	change_log_list done;
 	uint32_t generation;
@@ -53,6 +56,12 @@ struct amend {
 	struct ask_answer answer;
 	struct amend_save save;
 };
+
+/* amend.c: all of it, from the session to the last word. The exit status. */
+must_check int amend_run(struct amend *x);
+/* Whatever is not only more, or only no longer asked about: open connections
+ * may be part of it. */
+bool amend_cuts(const struct amend *x);
 
 /* amend_plan.c: what runs, what would run, and whether it may. All of them
  * STATUS_OK, or the exit status after everything has been said. */
@@ -66,8 +75,8 @@ must_check int amend_save_prepare(struct amend *x);
 must_check int amend_save_write(struct amend *x);
 void amend_save_release(struct amend *x);
 
-/* amend_view.c */
-void amend_view(const struct view *v, const struct amend *x);
+/* amend_view.c; all: of view_more_by(). */
+void amend_view(const struct view *v, const struct amend *x, const char *all);
 struct str amend_json(const struct amend *x);
 
 #endif

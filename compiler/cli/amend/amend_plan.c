@@ -66,6 +66,8 @@ int amend_find(struct amend *x)
 
 	if (rc < 0)
 		return fail_session(x, STATUS_IO, &err);
+	if (x->about.session.dir)
+		return STATUS_OK;
 	if (!id)
 		return find_only(x);
 	if (id->value.n == 0) {
@@ -245,15 +247,28 @@ static bool is_machine(struct amend *x)
 	return parse_dest(x, x->dest, &d) && ir_dest_machine(&d);
 }
 
+/* A native session that began with names alone, and is to have more. */
+static bool leaves_by_sockets(struct amend *x)
+{
+	return session_is_native(&x->about.session) &&
+	       ir_uplink_sockets(&x->old.c.policy) &&
+	       !ir_uplink_sockets(&x->now.c.policy);
+}
+
 static bool is_only_network(struct amend *x)
 {
-	const char *what = control_forbidden(x->a, &x->running, &x->now.c.plan);
+	const char *what =
+		control_forbidden(x->a, &x->running, &x->now.c.plan,
+				  session_is_native(&x->about.session));
 
 	if (!what)
 		return true;
 	if (is_machine(x))
 		console_error(
 			"a port of 'host' is opened when a session begins: write it into the policy, and start another session");
+	else if (leaves_by_sockets(x))
+		console_error(
+			"this session reaches names over TCP, by sockets that are made for it, and its gate has no other way out: write networks and UDP, or 'uplink: isolated', into the policy, and start another session");
 	else if (gate_cfg_decrypts(&x->now.c.policy) &&
 		 !gate_cfg_decrypts(&x->old.c.policy))
 		console_error(
@@ -330,7 +345,7 @@ static struct str rule_text(struct amend *x, const struct ir_grant *g)
 	if (g->from.layer == LAYER_FLOOR)
 		at = STR("built in");
 	return arena_fmt(x->a, "'%s %s' (%.*s)",
-			 g->key == IR_KEY_DENY ? "deny" : "allow",
+			 ir_grant_key_name(g->key),
 			 view_cleaned(x->a, g->canon).p, STR_ARG(at));
 }
 
@@ -339,12 +354,12 @@ static void say_why_not(struct amend *x)
 	struct decision d = decide_sample(x, sample_request(x));
 	const char *dest = view_cleaned(x->a, x->dest).p;
 
-	if (x->allow && !d.allow && d.grant &&
+	if (x->allow && d.verdict == VERDICT_DENY && d.grant &&
 	    (d.reason == REASON_DENIED || d.reason == REASON_FLOOR))
 		console_error(
 			"%s stays denied, by %s: the grant would have no effect",
 			dest, rule_text(x, d.grant).p);
-	else if (x->allow && d.allow && d.grant)
+	else if (x->allow && d.verdict == VERDICT_ALLOW && d.grant)
 		console_error(
 			"%s is allowed already, by %s: nothing would change",
 			dest, rule_text(x, d.grant).p);

@@ -25,6 +25,7 @@ static int compile_file(struct amend *x, const struct front_text *text,
 	in.workspace = x->about.workspace;
 	in.flags = NULL;
 	in.n_flags = 0;
+	in.n_within = 0;
 	in.texts = text;
 	in.n_texts = text ? 1 : 0;
 	*out = (struct compilation){0};

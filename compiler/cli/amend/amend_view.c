@@ -3,7 +3,8 @@
 
 #include "compiler/cli/review/changes_json.h"
 
-static void put_verdict(const struct view *v, const struct changes *x)
+static void put_verdict(const struct view *v, const struct changes *x,
+			const char *all)
 {
 	enum changes_verdict is = changes_verdict(x);
 	struct str summary = changes_summary(x);
@@ -14,7 +15,7 @@ static void put_verdict(const struct view *v, const struct changes *x)
 	if (summary.n)
 		buf_addf(v->out, ": %s", summary.p);
 	buf_addc(v->out, '\n');
-	changes_view(v, x);
+	changes_view(v, x, all);
 }
 
 static void put_lines(const struct view *v, char sign,
@@ -44,7 +45,7 @@ static void put_file(const struct view *v, const struct amend_save *s)
 	}
 }
 
-void amend_view(const struct view *v, const struct amend *x)
+void amend_view(const struct view *v, const struct amend *x, const char *all)
 {
 	struct arena *a = v->out->a;
 
@@ -54,8 +55,8 @@ void amend_view(const struct view *v, const struct amend *x)
 				   x->allow ? "allow" : "deny",
 				   view_cleaned(a, x->dest).p),
 			 (struct str){0});
-		put_verdict(v, &x->diff);
-		if (x->diff.n[ACCESS_LOST] + x->diff.n[ACCESS_OTHER])
+		put_verdict(v, &x->diff, all);
+		if (amend_cuts(x))
 			buf_adds(
 				v->out,
 				"  open connections by name are ended; those that stay permitted can be opened again\n");
@@ -63,7 +64,7 @@ void amend_view(const struct view *v, const struct amend *x)
 	if (!x->save.wanted)
 		return;
 	put_file(v, &x->save);
-	put_verdict(v, &x->save.diff);
+	put_verdict(v, &x->save.diff, all);
 }
 
 /* --- as JSON -------------------------------------------------------------- */

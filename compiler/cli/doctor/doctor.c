@@ -1,5 +1,6 @@
 #include "compiler/cli/doctor/doctor.h"
 
+#include "compiler/cli/doctor/choice.h"
 #include "compiler/cli/doctor/doctor_judge.h"
 #include "compiler/cli/text/console.h"
 #include "compiler/cli/workspace/inputs.h"
@@ -7,13 +8,13 @@
 #include "compiler/plan/files.h"
 #include "compiler/plan/native_json.h"
 #include "runtime/launch/docker/rootless.h"
+#include "runtime/launch/native/cgroup.h"
 #include "runtime/launch/native/native.h"
 #include "runtime/launch/sshagent.h"
 
 #include <stdlib.h>
 
 #define ANSWER_MS 5000 /* a daemon that hangs must not hang this */
-#define HAPROXY	  "/usr/sbin/haproxy" /* as the gate starts it */
 
 static const char *kept_text(struct arena *a, const struct err *err)
 {
@@ -110,19 +111,35 @@ static void find_programs(struct arena *a, struct doctor_program *out)
 	out->why = rc == 0 ? NULL : kept_text(a, &err);
 }
 
+/* What a gate needs; a view and a device of the uplink's it has none of. */
+static bool has_worked(const struct doctor_host *h)
+{
+	static const enum try_step all[] = {TRY_PROC, TRY_RULES, TRY_FILTER};
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		if (h->steps.of[all[i]].state != TRY_WORKED)
+			return false;
+	return h->programs.line != NULL;
+}
+
 /* Before anybody's namespaces are entered: a session would not be there. */
-static void try_engine(struct arena *a, const struct plan *plan,
-		       struct doctor_host *h)
+static int try_engine(struct arena *a, const struct plan *plan,
+		      struct doctor_host *h, struct err *err)
 {
 	const struct plan_file *filter = plan_file(plan, PLAN_SECCOMP);
 	const char *uplink = native_uplink_program(a);
+	struct err why;
 
+	if (cgroup_try(a, &why) < 0)
+		h->no_group = kept_text(a, &why);
 	try_native(a, filter ? filter->data : (struct str){0}, &h->steps);
 	find_programs(a, &h->programs);
-	ask_program(a, HAPROXY, "-v", &h->haproxy);
+	ask_program(a, DOCTOR_HAPROXY_PATH, "-v", &h->haproxy);
 	h->uplink.why = "it is not here";
 	if (uplink)
 		ask_program(a, uplink, "--version", &h->uplink);
+	return has_worked(h) ? probe_native(a, h->state, plan, &h->native, err)
+			     : 0;
 }
 
 /* --- Docker's trials ------------------------------------------------------ */
@@ -138,20 +155,33 @@ static int try_parts(struct arena *a, struct docker *d, const struct plan *plan,
 			     h->watch.there == FACT_YES, &h->tried, err);
 }
 
-/* Which engine the policy here would run by. One that is refused says nothing
- * of that: `run` says why. */
-static bool asks_native(struct arena *a, const struct options *o)
+/* Of a policy that leaves it open: the only one that can, or what is named. */
+static enum ir_engine planned_engine(const struct plan *plan)
+{
+	if (!plan_file(plan, PLAN_NATIVE))
+		return IR_ENGINE_DOCKER;
+	return plan_file(plan, PLAN_DOCKER) ? choice_named() : IR_ENGINE_NATIVE;
+}
+
+/* Which engine the policy here would run by, the one where only that can; and
+ * whether it does without a view. One that is refused says nothing of that:
+ * `run` says why. */
+static void ask_policy(struct arena *a, const struct options *o,
+		       struct doctor_host *h)
 {
 	struct compilation c = {.unwritten = true};
 	struct inputs in;
 	struct err ignored;
-	bool native = false;
 
+	h->engine = choice_named();
 	if (inputs_find(a, o, &in, &ignored) == 0 &&
-	    driver_compile(&c, &in.front, &ignored) == 0)
-		native = c.ok && c.policy.engine.v == IR_ENGINE_NATIVE;
+	    driver_compile(&c, &in.front, &ignored) == 0 && c.ok) {
+		h->viewless = !ir_masks_hold(&c.policy);
+		h->engine = c.policy.engine.v;
+		if (h->engine == IR_ENGINE_AUTO)
+			h->engine = planned_engine(&c.plan);
+	}
 	driver_done(&c);
-	return native;
 }
 
 /* The default policy alone: nobody's own files, no workspace. */
@@ -192,21 +222,22 @@ static int print_findings(struct arena *a, const struct options *o,
 static int visit_host(struct arena *a, const struct options *o,
 		      const char *state, const struct plan *plan)
 {
-	struct doctor_host h = {.native = asks_native(a, o), .state = state};
+	struct doctor_host h = {.state = state};
 	struct doctor d;
 	struct docker *docker;
 	struct err err;
-	int rc = 0;
+	int rc;
 
+	ask_policy(a, o, &h);
 	ask_client(a, &h);
 	ask_ssh_agent(a, &h);
-	try_engine(a, plan, &h);
+	rc = try_engine(a, plan, &h, &err);
 	docker = ask_docker(a, &h);
 	h.entered = rootless_entered();
 	/* as the daemon has it: only now this is where that is */
 	facts_read(a, &h.facts);
 	facts_mount(a, state, &h.mount);
-	if (docker)
+	if (docker && rc == 0)
 		rc = try_parts(a, docker, plan, &h, &err);
 	docker_close(docker);
 	if (rc < 0) {

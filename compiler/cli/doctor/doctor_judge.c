@@ -311,10 +311,10 @@ static void judge_mount(struct visit *v)
 			  : NULL);
 }
 
-/* Beside what its Docker allows. */
+/* Beside what its Docker allows; where there is none, natively. */
 static void judge_traces(struct visit *v)
 {
-	if (v->host->no_daemon || v->host->facts.traces != FACT_NO)
+	if (v->host->facts.traces != FACT_NO)
 		return;
 	set_finding(
 		v, DOCTOR_PROTECT, DOCTOR_MISSING,
@@ -364,7 +364,8 @@ void doctor_judge(struct arena *a, const struct doctor_host *host,
 {
 	struct visit v = {a, host, out};
 
-	*out = (struct doctor){.native = host->native};
+	*out = (struct doctor){.engine = host->engine,
+			       .viewless = host->viewless};
 	judge_client(&v);
 	judge_ssh_agent(&v);
 	if (host->no_daemon) {

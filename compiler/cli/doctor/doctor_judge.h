@@ -25,7 +25,8 @@ struct doctor_program {
 };
 
 struct doctor_host {
-	bool native;	       /* the policy here says 'engine: native' */
+	enum ir_engine engine; /* what the policy here says */
+	bool viewless;	       /* likewise: as in struct doctor */
 	const char *client;    /* a line of its own; NULL: it does not run */
 	const char *no_client; /* why */
 	struct endpoint at;
@@ -40,6 +41,8 @@ struct doctor_host {
 	/* Tried as who calls, before any Docker's namespaces are entered. */
 	struct try_report steps;
 	struct doctor_program programs, haproxy, uplink;
+	const char *no_group; /* why no control group can be made; or NULL */
+	struct probe_gate native; /* after these */
 	const char *ssh;    /* SSH_AUTH_SOCK; NULL: not set */
 	const char *no_ssh; /* why nobody answers there; NULL: somebody does */
 	uint32_t ssh_keys;  /* that it lists */
@@ -50,6 +53,9 @@ struct doctor_host {
 	struct facts_mount mount;
 };
 
+/* What mends a step that failed so on this host. */
+const char *doctor_step_remedy(const struct try_host *h, enum try_step step,
+			       int code);
 /* What is found of the native engine's steps: of doctor_judge(). */
 void doctor_judge_native(struct arena *a, const struct doctor_host *host,
 			 struct doctor *out);

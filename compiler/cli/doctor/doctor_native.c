@@ -20,8 +20,10 @@ static const enum doctor_id checks[TRY_STEPS] = {
 	[TRY_PROC] = DOCTOR_NATIVE_PROC,
 	[TRY_VIEW] = DOCTOR_NATIVE_VIEW,
 	[TRY_TAP] = DOCTOR_NATIVE_TAP,
+	[TRY_UPLINK] = DOCTOR_NATIVE_WAY,
 	[TRY_RULES] = DOCTOR_NATIVE_RULES,
 	[TRY_FILTER] = DOCTOR_NATIVE_FILTER,
+	[TRY_ASKED] = DOCTOR_NATIVE_ASKED,
 };
 
 /* --- remedies ------------------------------------------------------------- */
@@ -59,6 +61,19 @@ static const char *mend_device(const struct try_host *h, int code,
 	return code == -EACCES ? mode : NULL;
 }
 
+/* Each call of it fails in a way of its own: asking_try(). */
+static const char *mend_asked(const struct try_host *h, int code)
+{
+	if (code == -EBUSY)
+		return "run membrane outside of the sandbox that it runs in: that has its calls asked about, and a process has one who is asked";
+	if (!is_refused(code))
+		return NULL;
+	return h->container
+		       ? OUTER
+		       "--security-opt seccomp=unconfined, and on a host where kernel.yama.ptrace_scope is 2 or less"
+		       : "sysctl kernel.yama.ptrace_scope=2 (from 3 it takes a reboot): who is asked reads what is asked for";
+}
+
 /* The command for what failed so here; NULL: what the table has. */
 static const char *remedy_of(const struct try_host *h, enum try_step step,
 			     int code)
@@ -78,12 +93,25 @@ static const char *remedy_of(const struct try_host *h, enum try_step step,
 	case TRY_TAP:
 		return mend_device(h, code, OUTER "--device /dev/net/tun",
 				   "chmod 666 /dev/net/tun");
+	case TRY_UPLINK:
+		return code == -ENOENT ? doctor_remedy(DOCTOR_NATIVE_UPLINK)
+				       : NULL;
+	case TRY_ASKED:
+		return mend_asked(h, code);
 	case TRY_RULES:
 	case TRY_FILTER:
 	case TRY_STEPS:
 		break;
 	}
 	return NULL;
+}
+
+const char *doctor_step_remedy(const struct try_host *h, enum try_step step,
+			       int code)
+{
+	const char *here = remedy_of(h, step, code);
+
+	return here ? here : doctor_remedy(checks[step]);
 }
 
 /* --- findings ------------------------------------------------------------- */
@@ -110,6 +138,32 @@ static void judge_step(const struct doctor_host *h, enum try_step step,
 					       .detail = "tried"};
 		return;
 	}
+}
+
+/* All of them at once, and its own programs. */
+static void judge_gate(struct arena *a, const struct probe_part *p,
+		       struct doctor_finding *out)
+{
+	switch (p->works) {
+	case FACT_YES:
+		*out = (struct doctor_finding){
+			.state = DOCTOR_OK,
+			.detail =
+				arena_fmt(
+					a,
+					"tried: its rules are in the kernel after %lld ms",
+					(long long)p->ms)
+					.p};
+		return;
+	case FACT_NO:
+		*out = (struct doctor_finding){.state = DOCTOR_MISSING,
+					       .detail = p->words};
+		return;
+	case FACT_UNKNOWN:
+		break;
+	}
+	*out = (struct doctor_finding){
+		.detail = "not tried: a step before it fails", .unasked = true};
 }
 
 static void judge_program(const struct doctor_program *p,
@@ -171,4 +225,13 @@ void doctor_judge_native(struct arena *a, const struct doctor_host *host,
 					  .p};
 	for (enum try_step i = 0; i < TRY_STEPS; i++)
 		judge_step(host, i, &out->of[checks[i]]);
+	out->of[DOCTOR_NATIVE_LIMITS] = (struct doctor_finding){
+		.state = host->no_group ? DOCTOR_MISSING : DOCTOR_OK,
+		.detail = host->no_group ? host->no_group : "tried"};
+	out->of[DOCTOR_NATIVE_TRACER] = (struct doctor_finding){
+		.state = host->steps.host.root ? DOCTOR_OK : DOCTOR_MISSING,
+		.detail = host->steps.host.root
+				  ? "who runs this may load its programs"
+				  : "root alone may load its programs"};
+	judge_gate(a, &host->native.part, &out->of[DOCTOR_NATIVE_GATE]);
 }

@@ -23,7 +23,7 @@ struct attempt {
 	struct arena *a;
 	struct draft draft;
 	const struct ir_request *r;
-	bool want; /* the verdict */
+	enum verdict want;
 	enum way way;
 	struct str target; /* where a rule is added */
 	uint32_t item;	   /* WAY_LEAVE: of extends in target */
@@ -97,7 +97,7 @@ static bool take_back(struct attempt *t)
 		struct decision d = hidden ? decide_read(files, dir)
 					   : decide_write(files, dir);
 
-		if (!d.allow)
+		if (d.verdict == VERDICT_DENY)
 			return draft_add_pattern(
 				       &t->draft, file, key,
 				       explain_items_pattern(t->a, "!/", dir,
@@ -131,7 +131,8 @@ static bool add_args(struct attempt *t)
 static bool add_grant(struct attempt *t, const char *key)
 {
 	struct str item =
-		explain_items_grant(t->a, t->r, t->way == WAY_WIDER, !t->want);
+		explain_items_grant(t->a, t->r, t->way == WAY_WIDER,
+				    t->want == VERDICT_DENY);
 
 	return item.n && draft_add(&t->draft, t->target, key, item);
 }
@@ -179,6 +180,7 @@ static bool step_allow(struct attempt *t)
 	case REASON_PROTECTED:
 		return t->way == WAY_REMOVE && remove_rule(t);
 	case REASON_NO_GRANT:
+	case REASON_ASK:
 	case REASON_PORT:
 	case REASON_UDP:
 	case REASON_SCHEME:
@@ -204,6 +206,12 @@ static bool step_allow(struct attempt *t)
 	case REASON_BAD_REQUEST:
 	case REASON_OVERRIDE:
 	case REASON_UPGRADE:
+	case REASON_ANSWERED:
+	case REASON_NOT_ANSWERED:
+	case REASON_ANSWERED_NO:
+	case REASON_NOT_ASKED:
+	case REASON_TOO_MANY:
+	case REASON_NO_STAND_IN:
 	case REASON_HANDSHAKE:
 	case REASON_UPSTREAM:
 	case REASON_UNTRUSTED_WORKSPACE:
@@ -254,9 +262,10 @@ static bool flips_verdict(struct attempt *t)
 {
 	for (unsigned i = 0; i < STEPS_MAX; i++) {
 		decide_draft(t);
-		if (t->d.allow == t->want)
+		if (t->d.verdict == t->want)
 			return i > 0;
-		if (!(t->want ? step_allow(t) : step_deny(t)) ||
+		if (!(t->want == VERDICT_ALLOW ? step_allow(t)
+					       : step_deny(t)) ||
 		    !draft_compile(&t->draft))
 			return false;
 	}
@@ -366,19 +375,20 @@ static void try_ways(struct attempt *t, enum reason reason,
 {
 	struct str here = front_policy_name(&t->draft.base->sources);
 	bool files = t->r->kind == IR_REQ_READ || t->r->kind == IR_REQ_WRITE;
+	bool allow = t->want == VERDICT_ALLOW;
 	bool added = try_way(t, WAY_ADD, here, out);
 
 	if (!added && !files && t->r->kind != IR_REQ_ARG)
 		(void)try_way(t, WAY_WIDER, here, out);
-	if (added && t->want && reason == REASON_DENIED)
+	if (added && allow && reason == REASON_DENIED)
 		try_carving(t, here, out);
-	if (!added && t->want && t->r->kind == IR_REQ_ARG &&
+	if (!added && allow && t->r->kind == IR_REQ_ARG &&
 	    !t->draft.in->front.no_global)
 		(void)try_way(t, WAY_ADD, EXPLAIN_GLOBAL, out);
-	if (t->want && (reason == REASON_PORT || reason == REASON_UDP ||
+	if (allow && (reason == REASON_PORT || reason == REASON_UDP ||
 			reason == REASON_METHOD || reason == REASON_PATH))
 		(void)try_way(t, WAY_EXTEND, here, out);
-	if (!t->want || files)
+	if (!allow || files)
 		(void)try_way(t, WAY_REMOVE, here, out);
 }
 
@@ -407,6 +417,12 @@ static void try_leaving(struct attempt *t, struct explain_flip *out)
 	}
 }
 
+/* What is asked about is permitted without, rather than not at all. */
+enum verdict explain_edits_turned(const struct decision *d)
+{
+	return d->verdict == VERDICT_ALLOW ? VERDICT_DENY : VERDICT_ALLOW;
+}
+
 void explain_edits_find(struct arena *a, const struct inputs *in,
 			const struct compilation *c,
 			const struct explanation *e, struct explain_flip *out)
@@ -414,7 +430,7 @@ void explain_edits_find(struct arena *a, const struct inputs *in,
 	struct attempt t = {.a = a,
 			    .draft = {.a = a, .in = in, .base = c},
 			    .r = e->request,
-			    .want = !e->decision.allow};
+			    .want = explain_edits_turned(&e->decision)};
 
 	*out = (struct explain_flip){0};
 	/* No policy lifts what the workspace itself does. */

@@ -32,6 +32,8 @@ struct explain_flip {
 	VEC(const char *) notes;
 };
 
+/* The verdict that they give. */
+enum verdict explain_edits_turned(const struct decision *d);
 /* e was made of c, which in compiled to; all is in the arena. */
 void explain_edits_find(struct arena *a, const struct inputs *in,
 			const struct compilation *c,

@@ -82,7 +82,7 @@ static void hold_path(struct arena *a, struct found *f,
 		out->held.source = view_cleaned(a, w->git->at.file);
 		out->held.line = found_line(f, w->git);
 	}
-	if (!out->decision.allow)
+	if (out->decision.verdict == VERDICT_DENY)
 		return;
 	out->decision = (struct decision){.reason = reason};
 	out->has_rule = false;
@@ -116,18 +116,20 @@ void explain_found(struct arena *a, struct found *f, bool view,
 {
 	const struct ir_request *r = out->request;
 	bool write = r->kind == IR_REQ_WRITE;
+	bool allow = out->decision.verdict == VERDICT_ALLOW;
 	struct looked_word w;
 
 	if (str_starts(r->path, STR("~/")))
 		return;
-	if (out->decision.allow && looked_hides(a, &f->looked, r->path, &w) &&
+	if (allow && looked_hides(a, &f->looked, r->path, &w) &&
 	    !(view && is_unseen(&f->looked.found, &w)))
 		hold_path(a, f, &w, REASON_IGNORED, out);
 	else if (write && looked_holds(a, &f->looked, r->path, &w))
 		hold_path(a, f, &w, REASON_READONLY, out);
-	else if (write && out->decision.allow &&
+	else if (write && allow &&
 		 looked_keeps(a, &f->looked, r->path, &w))
 		hold_path(a, f, &w, REASON_READONLY, out);
 	out->committed =
-		!write && !out->decision.allow && is_committed(f, r->path);
+		!write && out->decision.verdict == VERDICT_DENY &&
+		is_committed(f, r->path);
 }

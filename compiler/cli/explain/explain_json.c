@@ -8,11 +8,6 @@
 #include "compiler/cli/text/place_json.h"
 #include "compiler/ir/text.h"
 
-static const char *verdict_name(bool allow)
-{
-	return allow ? "allow" : "deny";
-}
-
 static cJSON *rule_json(const struct compilation *c,
 			const struct explain_rule *r)
 {
@@ -22,7 +17,7 @@ static cJSON *rule_json(const struct compilation *c,
 	json_put_str(o, "text", r->text);
 	if (r->id.n)
 		json_put_str(o, "id", r->id);
-	json_put_cstr(o, "verdict", verdict_name(r->allow));
+	json_put_cstr(o, "verdict", verdict_name(r->verdict));
 	json_put_cstr(o, "reason", reason_name(r->reason));
 	json_put_cstr(o, "layer", layer_name(r->from->layer));
 	place_json_span(o, &c->sources, r->from->at);
@@ -126,7 +121,7 @@ cJSON *explain_json_one(const struct compilation *c,
 	}
 	json_put_str(o, "request",
 		     utf8_text(c->a, ir_request_text(c->a, e->request)));
-	json_put_cstr(o, "verdict", verdict_name(e->decision.allow));
+	json_put_cstr(o, "verdict", verdict_name(e->decision.verdict));
 	json_put_cstr(o, "reason", reason_name(e->decision.reason));
 	json_put_cstr(o, "about", explain_model_about(e));
 	json_put(o, "rule",

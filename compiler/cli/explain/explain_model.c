@@ -12,6 +12,8 @@ const char *explain_kind_name(enum explain_kind k)
 	switch (k) {
 	case EXPLAIN_ALLOW:
 		return "allow";
+	case EXPLAIN_ASK:
+		return "ask";
 	case EXPLAIN_DENY:
 		return "deny";
 	case EXPLAIN_IGNORE:
@@ -42,10 +44,25 @@ const char *explain_model_about(const struct explanation *e)
 
 /* --- rules --------------------------------------------------------------- */
 
+static enum explain_kind kind_of(const struct ir_grant *g)
+{
+	switch (g->key) {
+	case IR_KEY_ALLOW:
+	case IR_KEY_HOSTNAMES:
+	case IR_KEY_CIDRS:
+		return EXPLAIN_ALLOW;
+	case IR_KEY_ASK:
+		return EXPLAIN_ASK;
+	case IR_KEY_DENY:
+		return EXPLAIN_DENY;
+	}
+	abort();
+}
+
 static struct explain_rule grant_rule(const struct ir_grant *g)
 {
 	return (struct explain_rule){
-		.kind = g->key == IR_KEY_DENY ? EXPLAIN_DENY : EXPLAIN_ALLOW,
+		.kind = kind_of(g),
 		.from = &g->from,
 		.text = g->canon,
 		.id = g->id,
@@ -100,7 +117,8 @@ static bool pattern_speaks(struct arena *a, const struct ir_pattern *x,
 	}
 	alone.ignore.v = &one;
 	alone.ignore.n = 1;
-	return !decide_read(decide_files_new(a, &alone), r->path).allow;
+	return decide_read(decide_files_new(a, &alone), r->path).verdict ==
+	       VERDICT_DENY;
 }
 
 /* The same of a file of the home. */
@@ -117,7 +135,8 @@ static bool home_speaks(struct arena *a, const struct ir_protect *of,
 	one.files.n = 1;
 	alone.protect.v = &one;
 	alone.protect.n = 1;
-	return !decide_asked(a, &alone, decide_files_new(a, &alone), r).allow;
+	return decide_asked(a, &alone, decide_files_new(a, &alone), r)
+		       .verdict == VERDICT_DENY;
 }
 
 /* Of a path that may be read or written: the last line that takes it back. */
@@ -166,22 +185,22 @@ bool explain_model_rule(struct arena *a, const struct ir_policy *p,
 			*out = pattern_rule(p, x);
 		return x != NULL;
 	case IR_REQ_ARG:
-		if (d->allow)
+		if (d->verdict == VERDICT_ALLOW)
 			*out = arg_rule(
 				a, option_find(a, &p->docker_args, r->arg));
-		return d->allow;
+		return d->verdict == VERDICT_ALLOW;
 	}
 	abort();
 }
 
 /* --- other rules --------------------------------------------------------- */
 
-static void add_other(struct explained *q, struct explain_rule rule, bool allow,
-		      enum reason reason)
+static void add_other(struct explained *q, struct explain_rule rule,
+		      enum verdict verdict, enum reason reason)
 {
 	if (q->out->has_rule && rule.from == q->out->rule.from)
 		return;
-	rule.allow = allow;
+	rule.verdict = verdict;
 	rule.reason = reason;
 	*vec_push(q->a, &q->out->others) = rule;
 }
@@ -189,9 +208,7 @@ static void add_other(struct explained *q, struct explain_rule rule, bool allow,
 static struct decision ask_net(struct explained *q,
 			       const struct ir_policy *part)
 {
-	if (q->r->kind == IR_REQ_HTTP)
-		return decide_url(q->a, part, inspection_unseen(q->p), q->r);
-	return decide_asked(q->a, part, q->files, q->r);
+	return decide_part(q->a, part, inspection_unseen(q->p), q->files, q->r);
 }
 
 /* What a grant says of the request when nothing else does. */
@@ -200,9 +217,11 @@ static enum reason grant_alone(struct explained *q, const struct ir_grant *g)
 	struct ir_policy part = *q->p;
 	struct ir_grant one = *g;
 
-	part.allow.v = &one;
-	part.allow.n = 1;
-	part.deny.n = 0;
+	part.allow.n = part.ask.n = part.deny.n = 0;
+	if (g->key == IR_KEY_ASK)
+		part.ask = (ir_grants){.v = &one, .n = 1};
+	else
+		part.allow = (ir_grants){.v = &one, .n = 1};
 	return ask_net(q, &part).reason;
 }
 
@@ -240,6 +259,7 @@ static enum reason denial_alone(struct explained *q, const struct ir_grant *d)
 
 	part.allow.n = grant_everything(q, all);
 	part.allow.v = all;
+	part.ask.n = 0;
 	part.deny.v = &one;
 	part.deny.n = 1;
 	return ask_net(q, &part).reason;
@@ -252,13 +272,19 @@ static void find_net(struct explained *q)
 	vec_each(d, &q->p->deny) {
 		r = denial_alone(q, d);
 		if (r == REASON_DENIED || r == REASON_FLOOR)
-			add_other(q, grant_rule(d), false, r);
+			add_other(q, grant_rule(d), VERDICT_DENY, r);
 	}
 	vec_each(g, &q->p->allow) {
 		r = grant_alone(q, g);
 		if (r != REASON_NO_GRANT && r != REASON_NO_SNI)
-			add_other(q, grant_rule(g), r == REASON_GRANTED, r);
+			add_other(q, grant_rule(g),
+				  r == REASON_GRANTED ? VERDICT_ALLOW
+						      : VERDICT_DENY,
+				  r);
 	}
+	vec_each(g, &q->p->ask)
+		if (grant_alone(q, g) == REASON_ASK)
+			add_other(q, grant_rule(g), VERDICT_ASK, REASON_ASK);
 }
 
 static void find_patterns(struct explained *q, const ir_patterns *list,
@@ -266,7 +292,8 @@ static void find_patterns(struct explained *q, const ir_patterns *list,
 {
 	vec_each(x, list)
 		if (pattern_speaks(q->a, x, q->r))
-			add_other(q, pattern_rule(q->p, x), x->back,
+			add_other(q, pattern_rule(q->p, x),
+				  x->back ? VERDICT_ALLOW : VERDICT_DENY,
 				  x->back ? REASON_GRANTED : reason);
 }
 
@@ -275,7 +302,7 @@ static void find_protected(struct explained *q)
 	vec_each(x, &q->p->protect)
 		vec_each(f, &x->files)
 			if (home_speaks(q->a, x, f, q->r))
-				add_other(q, pattern_rule(q->p, f), false,
+				add_other(q, pattern_rule(q->p, f), VERDICT_DENY,
 					  REASON_PROTECTED);
 }
 
@@ -292,7 +319,8 @@ static void find_args(struct explained *q)
 			bool same = o->any || str_eq(o->value, has.value);
 
 			if (str_eq(o->name, has.name))
-				add_other(q, arg_rule(q->a, arg), same,
+				add_other(q, arg_rule(q->a, arg),
+					  same ? VERDICT_ALLOW : VERDICT_DENY,
 					  same ? REASON_GRANTED
 					       : REASON_NO_GRANT);
 		}
@@ -376,8 +404,9 @@ static bool is_but_quic(struct explained *q)
 	struct ir_request quic = *q->r;
 
 	quic.quic = true;
-	return q->r->proto == IR_PROTO_UDP && q->out->decision.allow &&
-	       !decide_asked(q->a, q->p, NULL, &quic).allow;
+	return q->r->proto == IR_PROTO_UDP &&
+	       q->out->decision.verdict == VERDICT_ALLOW &&
+	       decide_asked(q->a, q->p, NULL, &quic).verdict == VERDICT_DENY;
 }
 
 static void find_assumed(struct explained *q, const struct found *found)
@@ -420,7 +449,7 @@ static void find_assumed(struct explained *q, const struct found *found)
 		if (str_starts(r->path, STR("~/"))) {
 			assume_fact(
 				q,
-				q->out->decision.allow
+				q->out->decision.verdict == VERDICT_ALLOW
 					? "it is in the agent's home, and no link leads there"
 					: "who asks is not the session's main process, or that runs another program");
 			return;
@@ -452,7 +481,7 @@ void explain_model_make(struct compilation *c, const struct decide_files *files,
 					   &out->rule);
 	if (file && found)
 		explain_found(c->a, found, ir_masks_hold(&c->policy), out);
-	out->rule.allow = out->decision.allow;
+	out->rule.verdict = out->decision.verdict;
 	out->rule.reason = out->decision.reason;
 	find_http(&q);
 	find_others(&q);

@@ -11,6 +11,7 @@
 
 enum explain_kind {
 	EXPLAIN_ALLOW,
+	EXPLAIN_ASK,
 	EXPLAIN_DENY,
 	EXPLAIN_IGNORE,
 	EXPLAIN_READONLY,
@@ -22,10 +23,10 @@ struct explain_rule {
 	enum explain_kind kind;
 	const struct ir_origin *from; /* in the policy: what it is told by */
 	struct str text;	      /* canonical */
-	struct str id;		      /* of grants and denials */
-	/* Whether the request would be permitted if the rule were alone (a
-	 * denial, a pattern: with nothing against it), and why. */
-	bool allow;
+	struct str id;		      /* of grants, entries of ask and denials */
+	/* What would become of the request if the rule were alone (a denial, a
+	 * pattern: with nothing against it), and why. */
+	enum verdict verdict;
 	enum reason reason;
 };
 typedef VEC(struct explain_rule) explain_rules;

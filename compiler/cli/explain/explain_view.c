@@ -20,29 +20,54 @@ static void end_line(const struct page *p)
 	buf_addc(p->v->out, '\n');
 }
 
+/* The widest of the answers that there are. */
+static const char *answer_text(enum ir_lasts l)
+{
+	switch (l) {
+	case IR_LASTS_ONCE:
+		return "a person may permit it once";
+	case IR_LASTS_SESSION:
+		return "a person may permit it once or for the session";
+	case IR_LASTS_ALWAYS:
+		return "a person may permit it once, for the session or always";
+	}
+	abort();
+}
+
 static void put_verdict(const struct page *p)
 {
+	static const struct {
+		enum view_paint paint;
+		const char *s, *blanks;
+	} words[] = {[VERDICT_DENY] = {VIEW_BAD, "denied", "   "},
+		     [VERDICT_ASK] = {VIEW_WARN, "asked", "    "},
+		     [VERDICT_ALLOW] = {VIEW_GOOD, "allowed", "  "}};
 	const struct decision *d = &p->e->decision;
 	struct str text = ir_request_text(p->a, p->e->request);
 
-	view_paint(p->v, d->allow ? VIEW_GOOD : VIEW_BAD,
-		   d->allow ? STR("allowed") : STR("denied"));
-	buf_adds(p->v->out, d->allow ? "  " : "   ");
+	view_paint(p->v, words[d->verdict].paint, str_of(words[d->verdict].s));
+	buf_adds(p->v->out, words[d->verdict].blanks);
 	view_clean(p->v->out, text);
 	buf_addf(p->v->out, "\n         %s: %s\n", reason_name(d->reason),
 		 explain_model_about(p->e));
+	if (d->verdict == VERDICT_ASK)
+		buf_addf(p->v->out, "         %s, within %s\n",
+			 answer_text(d->grant->lasts.v),
+			 ir_wait_text(p->a, d->grant).p);
 }
 
 /* --- the rule ------------------------------------------------------------ */
 
 static const char *role_text(const struct explanation *e)
 {
-	bool allow = e->decision.allow;
+	bool allow = e->decision.verdict == VERDICT_ALLOW;
 
 	switch (e->rule.kind) {
 	case EXPLAIN_ALLOW:
 		return allow ? "permitted here"
 			     : "this grant comes nearest, and is not enough";
+	case EXPLAIN_ASK:
+		return "asked about here";
 	case EXPLAIN_DENY:
 		return "denied here";
 	case EXPLAIN_IGNORE:
@@ -76,7 +101,7 @@ static void put_rule(const struct page *p)
 	vec_each(h, &e->http)
 		if (line_of(p, *h) != line_of(p, at))
 			diags_show(&p->c->diags, p->v->out, *h,
-				   e->decision.allow ||
+				   e->decision.verdict != VERDICT_DENY ||
 						   e->rule.kind == EXPLAIN_DENY
 					   ? STR("by this rule")
 					   : STR("this is the rule of it"),
@@ -113,7 +138,7 @@ static bool said_before(const explain_rules *list, uint32_t i)
 {
 	for (uint32_t k = 0; k < i; k++)
 		if (list->v[k].reason == list->v[i].reason &&
-		    list->v[k].allow == list->v[i].allow)
+		    list->v[k].verdict == list->v[i].verdict)
 			return true;
 	return false;
 }
@@ -125,14 +150,15 @@ static void others_like(const struct page *p, uint32_t i)
 	const struct explain_rule *like = &list->v[i];
 	uint32_t n = 0, all = 0;
 
-	buf_addf(p->v->out, "  would %s it", like->allow ? "allow" : "deny");
-	if (!like->allow)
+	buf_addf(p->v->out, "  would %s%s it", verdict_name(like->verdict),
+		 like->verdict == VERDICT_ASK ? " about" : "");
+	if (like->verdict == VERDICT_DENY)
 		buf_addf(p->v->out, ": %s", reason_name(like->reason));
 	end_line(p);
 	vec_each(r, list)
-		all += r->reason == like->reason && r->allow == like->allow;
+		all += r->reason == like->reason && r->verdict == like->verdict;
 	vec_each(r, list) {
-		if (r->reason != like->reason || r->allow != like->allow)
+		if (r->reason != like->reason || r->verdict != like->verdict)
 			continue;
 		if (view_more(p->v, 4, n++, all))
 			return;
@@ -183,6 +209,8 @@ static const char *no_line(const struct explanation *e)
 	case IR_REQ_HTTP:
 		return "no line of the plan speaks of it";
 	case IR_REQ_RESOLVE:
+		if (e->decision.reason == REASON_ASK)
+			return "no line of the plan speaks of it";
 		return e->decision.reason == REASON_NO_GRANT
 			       ? "names.map has no line for the name, so it does not resolve"
 			       : "the resolver itself: no line of names.map";
@@ -264,8 +292,9 @@ static void put_edit(const struct page *p, const struct explain_edit *x)
 static void put_edits(const struct page *p, const struct explain_flip *flip)
 {
 	view_title(p->v,
-		   p->e->decision.allow ? "what would deny it"
-					: "what would allow it",
+		   explain_edits_turned(&p->e->decision) == VERDICT_DENY
+			   ? "what would deny it"
+			   : "what would allow it",
 		   0, NULL);
 	vec_each(x, &flip->edits) {
 		if (x != flip->edits.v)

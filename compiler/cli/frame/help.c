@@ -27,12 +27,18 @@ static const struct {
 	 "what agents are granted; what a policy can extend"},
 	{COMMAND_EXPLAIN, COMMAND_DIFF,
 	 "what decides a request; what access was gained and lost"},
-	{COMMAND_SHELL, COMMAND_INIT,
-	 "a shell inside the policy; a first .membrane.yaml"},
+	{COMMAND_TEST, COMMAND_TRUST,
+	 "hold a policy against its tests; approve a workspace's"},
+	{COMMAND_SHELL, COMMAND_LEARN,
+	 "a shell inside; a first .membrane.yaml; what one lacks"},
+	{COMMAND_TRACE, COMMAND_REPORT,
+	 "read what a session recorded; write it as one page"},
 	{COMMAND_PS, COMMAND_STOP,
 	 "list the sessions that run; what one decided; end one"},
 	{COMMAND_ALLOW, COMMAND_DENY,
 	 "change what a session that runs may reach"},
+	{COMMAND_WATCH, COMMAND_ANSWER,
+	 "see one from another terminal; answer what waits there"},
 	{COMMAND_DOCTOR, COMMAND_RESET,
 	 "say what this host can enforce; end and remove all"},
 	{COMMAND_SCHEMA, COMMAND_COMPLETION,
@@ -131,7 +137,8 @@ static void option_line(struct buf *out, const struct option *o)
 /* `start` and `shell` take what `run` takes, and tell of the rest alone. */
 static bool is_as_run(enum command_id id)
 {
-	return id == COMMAND_START || id == COMMAND_SHELL;
+	return id == COMMAND_START || id == COMMAND_SHELL ||
+	       id == COMMAND_LEARN;
 }
 
 static bool is_told_by_run(const struct option *o, enum command_id id)

@@ -39,7 +39,8 @@ static void put_events(struct buf *out, const char *title,
 	buf_adds(&b, title);
 	for (size_t i = 0; (e = native_event_at(i)); i++)
 		if (is(e))
-			buf_addf(&b, "%s%s", n++ ? ", " : " ", e->name);
+			buf_addf(&b, "%s%s%s", n++ ? ", " : " ", e->name,
+				 e->is_asked ? "*" : "");
 	view_wrap(&v, 0, 2, buf_str(&b));
 }
 
@@ -51,6 +52,8 @@ static void put_page_of_events(struct buf *out)
 	put_events(out, "default:", is_default);
 	put_events(out, "full: all of these, and", is_rest);
 	put_events(out, "not on every kernel:", is_somewhere);
+	buf_adds(out, "asked: those of default with a *, which a user's session "
+		      "has natively, too\n");
 	buf_adds(out, "execve, execveat: those that failed, unless nothing of "
 		      "that name was there\n");
 	buf_adds(out, "\nfilters of one: comm, uid, pid, tid, ppid, syscall, "

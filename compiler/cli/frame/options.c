@@ -9,7 +9,7 @@
 #include "compiler/front/front.h"
 #include "compiler/plan/manifest.h"
 
-#define FOR(id)	    (1u << COMMAND_##id)
+#define FOR(id)	    (UINT64_C(1) << COMMAND_##id)
 #define FOR_PLAN    FOR(PLAN)
 #define FOR_COMPILE FOR(COMPILE)
 #define FOR_CHECK   FOR(CHECK)
@@ -18,7 +18,9 @@
 #define FOR_START   FOR(START)
 #define FOR_ATTACH  FOR(ATTACH)
 #define FOR_STOP    FOR(STOP)
-#define FOR_LAUNCH  (FOR(RUN) | FOR(START) | FOR(SHELL))
+#define FOR_LEARN   FOR(LEARN)
+#define FOR_LAUNCH  (FOR(RUN) | FOR(START) | FOR(SHELL) | FOR(LEARN))
+#define FOR_SEALED  (FOR(RUN) | FOR(START) | FOR(SHELL))
 #define FOR_AGENTS  FOR(AGENTS)
 #define FOR_PRESETS FOR(PRESETS)
 #define FOR_IMAGES  FOR(IMAGES)
@@ -33,11 +35,13 @@
 #define FOR_RESET   (FOR(RESET) | FOR(RUN)) /* run --reset */
 #define FOR_LOGS    FOR(LOGS)
 #define FOR_AMEND   (FOR(ALLOW) | FOR(DENY))
+#define FOR_ANSWER  FOR(ANSWER)
+#define FOR_WATCH   FOR(WATCH)
 #define FOR_POLICY                                                             \
 	(FOR(PLAN) | FOR(COMPILE) | FOR(CHECK) | FOR(TEST) | FOR(RUN) |        \
-	 FOR(START) | FOR(SHELL) | FOR(EXPLAIN))
-#define FOR_NONE 0u
-#define FOR_ALL	 ((1u << COMMANDS) - 1)
+	 FOR(START) | FOR(SHELL) | FOR(LEARN) | FOR(EXPLAIN))
+#define FOR_NONE UINT64_C(0)
+#define FOR_ALL	 ((UINT64_C(1) << COMMANDS) - 1)
 
 #define OWN	SECTION_OWN, -1
 #define SHARED	SECTION_POLICY, -1
@@ -56,7 +60,7 @@ static const struct option table[] = {
 };
 
 /* In whose help an option has no line of its own. */
-static const unsigned folded[OPTIONS] = {
+static const uint64_t folded[OPTIONS] = {
 #define OPTION(id, name, letter, value, meta, commands, section, about)
 #define ALIAS(id, name)
 #define FOLD(id, commands) [OPTION_##id] = (commands),
@@ -74,9 +78,9 @@ const struct option *option_at(size_t i)
 /* The one of an alias is that of the option itself. */
 static bool is_of(const struct option *o, enum command_id id)
 {
-	unsigned commands = option_row(o->id)->commands;
+	uint64_t commands = option_row(o->id)->commands;
 
-	return commands == FOR_NONE || commands & 1u << id;
+	return commands == FOR_NONE || commands >> id & 1;
 }
 
 const struct option *option_named(struct str name, enum command_id id)
@@ -109,12 +113,12 @@ const struct option *option_lettered(char letter, enum command_id id)
 
 bool option_belongs(const struct option *o, enum command_id id)
 {
-	return o->about && o->commands & 1u << id;
+	return o->about && o->commands >> id & 1;
 }
 
 bool option_folded(const struct option *o, enum command_id id)
 {
-	return folded[o->id] & 1u << id;
+	return folded[o->id] >> id & 1;
 }
 
 const struct option *option_row(enum option_id id)
@@ -489,5 +493,5 @@ const char *options_value(struct arena *a, const struct options *o,
 bool options_launch(const struct options *o)
 {
 	return o->command == COMMAND_RUN || o->command == COMMAND_START ||
-	       o->command == COMMAND_SHELL;
+	       o->command == COMMAND_SHELL || o->command == COMMAND_LEARN;
 }

@@ -42,7 +42,7 @@ struct option {
 	char letter; /* 0: none */
 	enum option_value value;
 	const char *meta;
-	unsigned commands; /* 1u << command_id */
+	uint64_t commands; /* a bit for each: 1 << command_id */
 	enum option_section section;
 	int flag;	   /* enum front_flag_kind; -1: no line of a policy */
 	const char *about; /* NULL for an alias */

@@ -4,8 +4,7 @@
  */
 #include "compiler/cli/init/parts.h"
 
-#define COMMANDS  "a policy knows no commands: what they reach is decided"
-#define NOT_ASKED "nothing is asked while a session runs: it is allowed or not"
+#define COMMANDS "a policy knows no commands: what they reach is decided"
 
 /* "Tool(what)"; what is empty for the tool alone. */
 static struct str tool_of(struct str rule, struct str *what)
@@ -61,7 +60,12 @@ static void take_denied(struct from *f, struct str text, struct str where)
 
 static void take_asked(struct from *f, struct str text, struct str where)
 {
-	from_unsaid(f, where, text, NOT_ASKED);
+	struct str what, tool = tool_of(text, &what);
+
+	if (str_is(tool, "WebFetch"))
+		take_fetch(f, PROPOSAL_ASK, text, what, where);
+	else
+		from_unsaid(f, where, text, COMMANDS);
 }
 
 static void take_folder(struct from *f, struct str text, struct str where)

@@ -221,6 +221,6 @@ const struct from_row from_codex_rows[] = {
 	{"sandbox_workspace_write.writable_roots", NULL,
 	 "'args: [--volume=SRC:DST]' mounts a folder"},
 	{"approval_policy", NULL,
-	 "nothing is asked while a session runs: it is allowed or not"},
+	 "'ask' names the destinations that a person is asked about"},
 	{NULL, NULL, NULL},
 };

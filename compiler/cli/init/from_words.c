@@ -45,7 +45,7 @@ static void add_dest(struct from *f, enum proposal_key key, struct str dest,
 {
 	struct arena *a = f->d->a;
 
-	if (key == PROPOSAL_ALLOW) {
+	if (key == PROPOSAL_ALLOW || key == PROPOSAL_ASK) {
 		f->any_port = true;
 		dest = arena_fmt(a, v6 ? "[%.*s]:443" : "%.*s:443",
 				 STR_ARG(dest));

@@ -19,6 +19,8 @@ static const char *key_word(enum proposal_key key)
 		return "extends";
 	case PROPOSAL_ALLOW:
 		return "allow";
+	case PROPOSAL_ASK:
+		return "ask";
 	case PROPOSAL_DENY:
 		return "deny";
 	case PROPOSAL_IGNORE:
@@ -57,6 +59,24 @@ static bool is_plain(struct str s)
 	return s.n > 0 && s.n <= LIMIT_SCALAR_BYTES;
 }
 
+static bool has_item(const proposal_items *list, struct str text)
+{
+	vec_each(x, list)
+		if (str_eq(x->text, text))
+			return true;
+	return false;
+}
+
+static void drop_item(proposal_items *list, struct str text)
+{
+	uint32_t n = 0;
+
+	vec_each(x, list)
+		if (!str_eq(x->text, text))
+			list->v[n++] = *x;
+	list->n = n;
+}
+
 void proposal_add(struct proposal *d, enum proposal_key key, struct str text,
 		  struct str why)
 {
@@ -72,9 +92,11 @@ void proposal_add(struct proposal *d, enum proposal_key key, struct str text,
 				STR("there is another one above"));
 		return;
 	}
-	vec_each(x, &d->keys[key])
-		if (str_eq(x->text, text))
-			return;
+	if (has_item(&d->keys[key], text) ||
+	    (key == PROPOSAL_ALLOW && has_item(&d->keys[PROPOSAL_ASK], text)))
+		return;
+	if (key == PROPOSAL_ASK)
+		drop_item(&d->keys[PROPOSAL_ALLOW], text);
 	if (d->keys[key].n == ITEMS_MAX) {
 		proposal_unsaid(d,
 				arena_fmt(d->a, "%s %.*s", key_word(key),
@@ -113,6 +135,9 @@ static const char *key_example(enum proposal_key key)
 		       "#   - api.example.com:443\n"
 		       "#   - dest: \"*.example.com\"  # one label\n"
 		       "#     ports: [443, 8000-8999]\n";
+	case PROPOSAL_ASK:
+		return "# ask:         # a person says yes or no, each time it is new\n"
+		       "#   - docs.example.com:443\n";
 	case PROPOSAL_DENY:
 		return "# deny:\n#   - 192.0.2.0/24\n";
 	case PROPOSAL_IGNORE:

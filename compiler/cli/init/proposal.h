@@ -14,6 +14,7 @@
 enum proposal_key {
 	PROPOSAL_EXTENDS,
 	PROPOSAL_ALLOW,
+	PROPOSAL_ASK,
 	PROPOSAL_DENY,
 	PROPOSAL_IGNORE,
 	PROPOSAL_READONLY,
@@ -34,7 +35,8 @@ struct proposal {
 	proposal_items unsaid; /* text: what was found */
 };
 
-/* Once for each text: the first reason stays. */
+/* Once for each text: the first reason stays. What is to be asked about is not
+ * allowed, whichever comes first. */
 void proposal_add(struct proposal *d, enum proposal_key key, struct str text,
 		  struct str why);
 void proposal_unsaid(struct proposal *d, struct str found, struct str why);

@@ -6,6 +6,7 @@
 #include "compiler/cli/plan/parts.h"
 
 #include "compiler/cli/text/view.h"
+#include "compiler/plan/files.h"
 
 static void find_changes(struct plan_model *m, const struct compilation *c)
 {
@@ -37,7 +38,11 @@ void model_make(struct plan_model *m, struct compilation *c,
 		.reached = c->reached,
 		.waived = c->waived,
 		.last = last,
+		.by_docker = plan_file(&c->plan, PLAN_DOCKER),
+		.by_native = plan_file(&c->plan, PLAN_NATIVE),
 	};
+	if (c->policy.engine.v == IR_ENGINE_AUTO)
+		native_obstacle(c->a, &c->policy, &m->obstacle);
 	sha256_hex(plan_manifest(c->a, &c->plan), m->digest);
 	contribution_make(c, &m->adds);
 	m->trust = trust_state(c, in, &m->adds, &m->trust_err);

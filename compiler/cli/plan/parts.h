@@ -14,6 +14,7 @@
 #include "compiler/cli/workspace/found.h"
 #include "compiler/cli/workspace/inputs.h"
 #include "compiler/driver.h"
+#include "compiler/emit/native/native.h"
 #include "compiler/ir/ir.h"
 #include "compiler/plan/plan.h"
 
@@ -73,6 +74,9 @@ struct plan_model {
 	struct workspace_counts counts; /* what patterns hold here */
 	bool counted_all;		/* else there may be more */
 	bool all;			/* nothing is to be folded: --all */
+	bool by_docker, by_native;	/* which engines may run it */
+	/* Of 'engine: auto' by Docker alone: why. Else its text is empty. */
+	struct native_obstacle obstacle;
 	const bool *denied;	     /* per grant: void by denials; or NULL */
 	third_party_hits reached;    /* where others can read */
 	waived_list waived;	     /* warnings with an exception */

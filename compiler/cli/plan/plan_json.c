@@ -43,6 +43,16 @@ static cJSON *diag_list(struct diags d, bool errors)
 	return list;
 }
 
+/* Of 'engine: auto' by Docker alone: the line that decided. */
+static cJSON *obstacle_json(const struct plan_model *m)
+{
+	cJSON *o = json_object();
+
+	json_put_str(o, "text", m->obstacle.text);
+	place_json_span(o, m->sources, m->obstacle.at);
+	return o;
+}
+
 static cJSON *third_parties(const struct plan_model *m)
 {
 	cJSON *list = json_array();
@@ -185,6 +195,8 @@ struct str plan_json(const struct plan_model *m)
 	json_put(root, "sources", sources_json(m));
 	json_put(root, "additions", additions_json(m));
 	json_put(root, "trust", trust_json(m));
+	if (m->obstacle.text.n)
+		json_put(root, "not_native", obstacle_json(m));
 	json_put(root, "not_enforced", diag_list(m->refused, true));
 	json_put(root, "git", plan_git_json(&m->git));
 	if (m->linked.git.kind != GITLINKED_NONE)

@@ -4,6 +4,8 @@
  */
 #include "compiler/cli/plan/parts.h"
 
+#include "compiler/ir/upstream.h"
+
 #include <stdlib.h>
 
 /* A grant as it is shown: sorted by ports, then kind, then name. */
@@ -79,12 +81,16 @@ static void put_grant(const struct view *v, const struct plan_model *m,
 {
 	bool inspect = g->tls.set && g->tls.v == IR_TLS_INSPECT;
 	bool private = g->private.set && g->private.v;
+	bool past = m->policy->upstream.set && !ir_dest_machine(&g->dest) &&
+		    g->key != IR_KEY_DENY &&
+		    upstream_passes(m->policy, &g->dest);
 
 	view_row(v, 4, paint,
-		 arena_fmt(m->a, "%s%s%s",
+		 arena_fmt(m->a, "%s%s%s%s",
 			   view_cleaned(m->a, ir_dest_text(m->a, &g->dest)).p,
 			   inspect ? "  (inspected)" : "",
-			   private ? "  (also private addresses)" : ""),
+			   private ? "  (also private addresses)" : "",
+			   past ? "  (past the proxy)" : ""),
 		 model_source(m, g->from));
 	vec_each(h, &g->http)
 		view_row(v, 6, VIEW_DIM,

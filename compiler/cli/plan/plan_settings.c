@@ -4,8 +4,12 @@
  */
 #include "compiler/cli/plan/parts.h"
 
+#include "compiler/emit/docker/agent.h"
 #include "compiler/emit/docker/seccomp.h"
 #include "compiler/emit/git/known_hosts.h"
+#include "compiler/ir/image.h"
+#include "compiler/ir/text.h"
+#include "compiler/ir/natively.h"
 #include "compiler/ir/upstream.h"
 
 #include <stdlib.h>
@@ -49,6 +53,49 @@ static void put_setting(struct settings *s, const char *key, struct str value,
 			 arena_fmt(s->m->a, "%-*s%.*s", KEY_COLUMNS, key,
 				   STR_ARG(shown)),
 			 model_source(s->m, from));
+}
+
+/* Where one way is the native engine's and the other Docker's: the words for
+ * those that may run this. */
+static struct str by_engine(const struct settings *s, const char *native,
+			    const char *docker)
+{
+	const struct plan_model *m = s->m;
+
+	if (m->by_native && m->by_docker)
+		return arena_fmt(m->a, "natively %s; by docker %s", native,
+				 docker);
+	return str_of(m->by_native ? native : docker);
+}
+
+/* Of what is left open: whether the machine decides, or which line did. */
+static void put_engine(struct settings *s)
+{
+	const struct plan_model *m = s->m;
+	const ir_opt_engine *e = &m->policy->engine;
+	struct natively own;
+
+	if (m->obstacle.text.n)
+		put_setting(s, "engine",
+			    arena_fmt(m->a, "docker; not native: %.*s",
+				      STR_ARG(m->obstacle.text)),
+			    (struct ir_origin){.layer = LAYER_GLOBAL,
+					       .at = m->obstacle.at});
+	else if (e->v == IR_ENGINE_AUTO &&
+		 natively_alone(m->policy, 0, &own))
+		put_setting(
+			s, "engine",
+			arena_fmt(m->a,
+				  "native; not docker: %s is the native engine's",
+				  own.what),
+			own.from);
+	else
+		put_setting(
+			s, "engine",
+			e->v == IR_ENGINE_AUTO
+				? STR("auto (native; docker where that does not work)")
+				: str_of(ir_engine_name(e->v)),
+			e->from);
 }
 
 static const char *home_text(enum ir_home h)
@@ -105,6 +152,14 @@ static struct str system_calls(const struct settings *s)
 	return profile;
 }
 
+/* What takes a control group, which a user has where one was handed over. */
+static struct str limit_text(const struct settings *s, struct str text,
+			     const char *natively)
+{
+	return arena_fmt(s->m->a, "%.*s%s", STR_ARG(text),
+			 s->m->by_native ? natively : "");
+}
+
 static void put_hardening(struct settings *s)
 {
 	const struct ir_policy *p = s->m->policy;
@@ -115,11 +170,13 @@ static void put_hardening(struct settings *s)
 	put_setting(s, "user",
 		    h->user.set ? h->user.v : STR("owner of the workspace"),
 		    h->user.set ? h->user.from : none);
-	put_setting(s, "root",
-		    h->read_only.v || p->engine.v == IR_ENGINE_NATIVE
-			    ? STR("read-only")
-			    : STR("writable, thrown away"),
-		    h->read_only.from);
+	put_setting(
+		s, "root",
+		h->read_only.v ? STR("read-only")
+		: agent_writes_root(p)
+			? STR("writable, in memory, thrown away")
+			: by_engine(s, "read-only", "writable, thrown away"),
+		h->read_only.from);
 	vec_each(t, &h->tmpfs)
 		put_setting(s, "tmpfs", t->s, t->from);
 	if (h->capabilities.n == 0)
@@ -139,14 +196,21 @@ static void put_hardening(struct settings *s)
 	put_setting(s, "processes",
 		    arena_fmt(a, "at most %s", view_number(a, h->pids.v).p),
 		    h->pids.from);
-	put_setting(s, "memory",
-		    h->memory.set ? bytes_text(a, h->memory.v)
-				  : STR("no limit"),
-		    h->memory.set ? h->memory.from : none);
-	put_setting(s, "cpus",
-		    h->cpus_milli.set ? cpus_text(a, h->cpus_milli.v)
-				      : STR("no limit"),
-		    h->cpus_milli.set ? h->cpus_milli.from : none);
+	put_setting(
+		s, "memory",
+		h->memory.set
+			? limit_text(
+				  s, bytes_text(a, h->memory.v),
+				  ", natively of each process where you have no control group")
+			: STR("no limit"),
+		h->memory.set ? h->memory.from : none);
+	put_setting(
+		s, "cpus",
+		h->cpus_milli.set
+			? limit_text(s, cpus_text(a, h->cpus_milli.v),
+				     ", natively with a control group alone")
+			: STR("no limit"),
+		h->cpus_milli.set ? h->cpus_milli.from : none);
 }
 
 static void docker_args(struct settings *s)
@@ -173,7 +237,7 @@ static void docker_args(struct settings *s)
 			 arg->class == ARG_HARMLESS ? VIEW_PLAIN : VIEW_WARN,
 			 arena_fmt(a, "%-*s--%s%s%s%s", KEY_COLUMNS,
 				   arg->home == ARG_GATE ? "gate gets"
-				   : s->m->policy->engine.v == IR_ENGINE_NATIVE
+				   : natively_runs(s->m->policy)
 					   ? "engine gets"
 					   : "docker gets",
 				   view_cleaned(a, arg->option).p,
@@ -191,7 +255,10 @@ static void put_folded(struct settings *s)
 
 	if (plan_trace_is_usual(s->m))
 		put_setting(s, "traced",
-			    arena_fmt(s->m->a, "%u events", p->trace.events.n),
+			    arena_fmt(s->m->a, "%u events%s", p->trace.events.n,
+				      s->m->by_native
+					      ? ", natively what is asked for"
+					      : ""),
 			    (struct ir_origin){0});
 	if (plan_decrypted(p) == 0)
 		put_setting(s, "decrypted", STR("nothing"),
@@ -212,29 +279,51 @@ static void put_upstream(struct settings *s)
 		put_setting(s, d == direct.v ? "direct" : "", d->s, d->from);
 }
 
+static struct str uplink_text(const struct settings *s)
+{
+	const struct ir_policy *p = s->m->policy;
+	const char *native =
+		ir_uplink_sockets(p)
+			? "sockets of this machine's, each asked for: no packet leaves"
+			: "a tap of pasta's, as you, without this machine's loopback";
+
+	if (ir_uplink_named(p))
+		return p->uplink.v;
+	return by_engine(s, native, "Docker's own bridge");
+}
+
 void plan_settings(const struct view *v, const struct plan_model *m)
 {
 	struct settings s = {.v = v, .m = m};
 	const struct ir_policy *p = m->policy;
-	bool native = p->engine.v == IR_ENGINE_NATIVE;
 
 	buf_init(&s.usual, m->a);
 	view_title(v, "how it is run", 0, NULL);
-	if (native)
+	if (image_is_own(p->image.v))
+		put_setting(&s, "root",
+			    arena_fmt(m->a,
+				      "%.*s; of this machine nothing else",
+				      STR_ARG(p->image.v)),
+			    p->image.from);
+	else if (m->by_native)
 		put_setting(
 			&s, "sees",
 			STR("of this machine /usr, /bin, /sbin, /lib* and what programs need of /etc, to be read; no home of yours"),
 			(struct ir_origin){0});
-	else
+	if (m->by_docker)
 		put_setting(&s, "image", p->image.v, p->image.from);
+	if (p->image_spared.set)
+		put_setting(&s, "image",
+			    arena_fmt(m->a, "not used by native: %.*s",
+				      STR_ARG(p->image_spared.v)),
+			    p->image_spared.from);
 	vec_each(t, &p->ports)
 		put_setting(&s, t == p->ports.v ? "publishes" : "", t->s,
 			    t->from);
 	vec_each(t, &p->visible)
 		put_setting(&s, t == p->visible.v ? "visible" : "", t->s,
 			    t->from);
-	put_setting(&s, "engine", str_of(ir_engine_name(p->engine.v)),
-		    p->engine.from);
+	put_engine(&s);
 	put_setting(&s, "runtime", str_of(ir_runtime_name(p->runtime.v)),
 		    p->runtime.from);
 	put_setting(
@@ -252,12 +341,13 @@ void plan_settings(const struct view *v, const struct plan_model *m)
 				      STR_ARG(f->s)),
 			    f->from);
 	put_hardening(&s);
-	put_setting(
-		&s, "uplink",
-		p->uplink.set ? p->uplink.v
-		: native ? STR("pasta, as you, without this machine's loopback")
-			 : STR("Docker's own bridge"),
-		p->uplink.set ? p->uplink.from : (struct ir_origin){0});
+	put_setting(&s, "uplink", uplink_text(&s),
+		    p->uplink.set ? p->uplink.from : (struct ir_origin){0});
+	if (p->on_refusal.set)
+		put_setting(&s, "on refusal",
+			    view_cleaned(m->a, ir_on_refusal_text(
+						       m->a, &p->on_refusal)),
+			    p->on_refusal.from);
 	put_upstream(&s);
 	if (p->upstream_ca.set)
 		put_setting(
@@ -274,9 +364,12 @@ void plan_settings(const struct view *v, const struct plan_model *m)
 			    arena_fmt(m->a, "%.*s, by the keys they publish",
 				      STR_ARG(known_hosts_names(m->a, p))),
 			    (struct ir_origin){0});
-	put_setting(&s, "passed on",
-		    STR("your TERM, COLORTERM, LANG and TZ, at the start"),
-		    (struct ir_origin){0});
+	put_setting(
+		&s, "passed on",
+		m->by_native
+			? STR("your TERM, COLORTERM, LANG and TZ, natively what is seen of PATH too, at the start")
+			: STR("your TERM, COLORTERM, LANG and TZ, at the start"),
+		(struct ir_origin){0});
 	docker_args(&s);
 	if (!m->all)
 		put_folded(&s);

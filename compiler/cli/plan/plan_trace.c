@@ -4,6 +4,7 @@
  */
 #include "compiler/cli/plan/parts.h"
 
+#include "compiler/emit/native/native.h"
 #include "compiler/ir/tracee.h"
 
 static void put_nothing(const struct view *v, const struct plan_model *m,
@@ -125,6 +126,25 @@ bool plan_trace_is_usual(const struct plan_model *m)
 	       m->policy->runtime.v != IR_RUNTIME_KATA;
 }
 
+/* What root's sessions have, and what all others. */
+static struct str by_native(const struct plan_model *m)
+{
+	const char *without = native_unasked(m->policy);
+
+	if (!native_asks(m->policy))
+		return m->policy->trace.required.v
+			       ? STR("Natively only root may load what records: for anybody else this session does not begin.")
+			       : STR("Natively only root may load what records: anybody else's session is not traced, and says so.");
+	if (!without)
+		return STR("Natively, where root launches it, programs in the kernel record what is done; for anybody else what is asked for, before it is done.");
+	if (!m->policy->trace.required.v)
+		return STR("Natively, where root launches it, programs in the kernel record what is done; for anybody else what is asked for, before it is done, of events with a * in 'membrane help events'.");
+	return arena_fmt(
+		m->a,
+		"Natively only root may load what records '%s': for anybody else this session does not begin. 'events: [asked]' has what everybody's sessions have.",
+		without);
+}
+
 void plan_trace(const struct view *v, const struct plan_model *m)
 {
 	const struct ir_trace *t = &m->policy->trace;
@@ -133,11 +153,6 @@ void plan_trace(const struct view *v, const struct plan_model *m)
 		return;
 	if (t->engine.v == IR_TRACE_OFF) {
 		put_nothing(v, m, "nothing", t->engine.from);
-		return;
-	}
-	if (m->policy->engine.v == IR_ENGINE_NATIVE) {
-		put_nothing(v, m, "nothing, with this engine",
-			    m->policy->engine.from);
 		return;
 	}
 	if (m->policy->runtime.v == IR_RUNTIME_KATA) {
@@ -154,4 +169,6 @@ void plan_trace(const struct view *v, const struct plan_model *m)
 			v,
 			STR("Of files that are only read: those with names that are hidden, or known for secrets."));
 	put_files(v, m, t);
+	if (m->by_native)
+		view_paragraph(v, by_native(m));
 }

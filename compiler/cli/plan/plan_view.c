@@ -51,6 +51,27 @@ static void put_protected(const struct view *v, const struct plan_model *m)
 		STR("what it reads it can repeat: its own file tools and prompts are not bound by this"));
 }
 
+/* --- asked about --- */
+
+static void put_asked(const struct view *v, const struct plan_model *m)
+{
+	const ir_grants *ask = &m->policy->ask;
+	uint64_t i = 0;
+
+	if (ask->n == 0)
+		return;
+	view_title(v, "asks before", ask->n, "destination");
+	vec_each(g, ask) {
+		if (view_more(v, 2, i++, ask->n))
+			return;
+		view_row(v, 2, VIEW_PLAIN,
+			 view_cleaned(m->a, g->canon), model_source(m, g->from));
+	}
+	view_paragraph(
+		v,
+		STR("what nothing allows or denies there waits for a person's answer, and is denied without one"));
+}
+
 /* --- decrypted --- */
 
 /* Why a grant's TLS is decrypted, or what its denial is for. */
@@ -479,6 +500,7 @@ void plan_view(const struct view *v, const struct plan_model *m)
 	if (!m->all && has_changed(m))
 		put_changes(v, m);
 	plan_reach(v, m);
+	put_asked(v, m);
 	plan_patterns(v, m);
 	put_protected(v, m);
 	put_ssh_agent(v, m);

@@ -6,9 +6,11 @@
 
 #include "compiler/cli/text/view.h"
 #include "compiler/emit/docker/seccomp.h"
+#include "compiler/ir/image.h"
 #include "compiler/ir/published.h"
 #include "compiler/ir/inspection.h"
 #include "compiler/ir/ports.h"
+#include "compiler/ir/upstream.h"
 #include "compiler/ir/visible.h"
 
 struct finder {
@@ -261,6 +263,10 @@ static void find_requests(struct finder *f)
 		add_risk(
 			f, "unverified", f->p->ssl_insecure.from,
 			STR("'ssl_insecure': where TLS is decrypted, the servers' certificates are not verified, and whoever sits on the way there can read and answer"));
+	if (upstream_on_loopback(&f->p->upstream))
+		add_risk(
+			f, "local-proxy", f->p->upstream.from,
+			STR("'upstream' on loopback: whoever on this machine listens at that port while the proxy does not is given what goes there, a login too"));
 	if (f->p->upstream_ca.set)
 		add_risk(
 			f, "roots", f->p->upstream_ca.from,
@@ -446,7 +452,20 @@ static void find_filter(struct finder *f)
 			STR("Kata filters system calls in its guest only where it is told to (disable_guest_seccomp)"));
 }
 
-/* The native engine: programs of the machine's, in namespaces of the user's. */
+/* What the agent runs natively: the machine's own, or an unpacked root. */
+static void find_programs(struct finder *f)
+{
+	if (image_root(f->p->image.v).n)
+		add_risk(
+			f, "unpinned-root", f->p->image.from,
+			STR("what lies in the folder of 'image' is neither pinned nor compared: who changes it changes what the agent runs"));
+	else if (!image_is_own(f->p->image.v))
+		add_risk(
+			f, "machine", f->p->engine.from,
+			STR("natively, the agent runs this machine's programs, and reads below /usr what every user may read"));
+}
+
+/* The native engine: programs in namespaces of the user's. */
 static void find_machine(struct finder *f)
 {
 	struct ir_origin from = f->p->engine.from;
@@ -454,15 +473,18 @@ static void find_machine(struct finder *f)
 	add_risk(
 		f, "shared-kernel", (struct ir_origin){0},
 		STR("the session shares the host's kernel: a hole in it is a hole in the boundary"));
-	add_risk(
-		f, "machine", from,
-		STR("the agent runs this machine's programs, and reads below /usr what every user may read"));
-	add_risk(
-		f, "untraced", from,
-		STR("what the agent's processes do is not recorded: this engine has no tracer"));
+	find_programs(f);
+	if (!native_asks(f->p) && !f->p->trace.required.v)
+		add_risk(
+			f, "untraced", from,
+			STR("natively, what the agent's processes do is recorded only where root launches it: 'trace: {required: true}' runs nothing else"));
+	if (native_asks(f->p))
+		add_risk(
+			f, "asked-trace", from,
+			STR("natively, unless root launches it, the trace has what the agent's processes ask for, read before it is done: an agent that wants to can have another name read than the one that is used"));
 	add_risk(
 		f, "one-user", from,
-		STR("gate, HAProxy and agent are users of their own only where you have subordinate ids (/etc/subuid); else they are one, kept apart by namespaces of processes and files"));
+		STR("natively, gate, HAProxy and agent are users of their own only where you have subordinate ids (/etc/subuid); else they are one, kept apart by namespaces of processes and files"));
 }
 
 static void find_hardening(struct finder *f)
@@ -482,7 +504,7 @@ static void find_hardening(struct finder *f)
 		add_risk(
 			f, "bridge", f->p->runtime.from,
 			STR("the agent's link is a Docker network, of which the host is a part: who may send raw packets in there, as root inside Sysbox may, can address the host past the gate, and what becomes of that is for the host's own packet filter"));
-	if (f->p->engine.v == IR_ENGINE_NATIVE)
+	if (native_wanted(f->p))
 		find_machine(f);
 	else if (f->p->runtime.v != IR_RUNTIME_KATA)
 		add_risk(

@@ -15,6 +15,10 @@ void plan_view(const struct view *v, const struct plan_model *m);
 
 void plan_markdown(struct buf *out, const struct plan_model *m);
 
+/* --- plan_html.c ---------------------------------------------------------- */
+
+void plan_html(struct buf *out, const struct plan_model *m);
+
 /* --- plan_json.c ---------------------------------------------------------- */
 
 #define PLAN_JSON_VERSION 2

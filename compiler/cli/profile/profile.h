@@ -44,14 +44,25 @@ enum profile_answer {
 	PROFILE_FAILED,	 /* said */
 };
 
+/* What a program is run with: lines of a policy. */
+struct profile_wish {
+	const char *program;	   /* as it was called */
+	const struct agent *agent; /* whose profile; NULL: none */
+	ir_texts folders;	   /* for `visible`, of program_find() */
+};
+
 /*
- * The policy of the workspace with `extends: [NAME]`, shown as what all of the
- * workspace adds then, asked about unless yes, written, and approved as it was
- * shown. in is of inputs_find(); flags of the command line have no part in it.
+ * The policy of the workspace with a wish, shown as what all of the workspace
+ * adds then, asked about unless yes, written, and approved as it was shown. in
+ * is of inputs_find(); flags of the command line have no part in it.
  * question: what a yes does, "Add that, and run it?".
  */
-enum profile_answer profile_add(struct arena *a, const struct agent *g,
+enum profile_answer profile_add(struct arena *a,
+				const struct profile_wish *wish,
 				const struct inputs *in, const char *question,
 				bool yes);
+/* "extends: [claude]", "visible: [~/.nvm]"; between: what divides the two. */
+struct str profile_lines(struct arena *a, const struct profile_wish *wish,
+			 const char *between);
 
 #endif

@@ -1,4 +1,5 @@
-/* The profile of an agent, written into the workspace's policy. */
+/* What a program is run with, written into the workspace's policy: the profile
+ * of an agent, and folders of this machine. */
 #include "compiler/cli/profile/profile.h"
 
 #include "compiler/cli/text/confirm.h"
@@ -11,7 +12,7 @@
 
 struct adding {
 	struct arena *a;
-	const struct agent *agent;
+	const struct profile_wish *wish;
 	const struct inputs *in;
 	struct compilation old, now;
 	struct contribution all; /* what the workspace adds with it */
@@ -29,6 +30,25 @@ bool profile_extended(const struct compilation *c, const struct agent *g)
 						    g->name)) != NULL;
 }
 
+struct str profile_lines(struct arena *a, const struct profile_wish *wish,
+			 const char *between)
+{
+	struct buf b;
+
+	buf_init(&b, a);
+	if (wish->agent)
+		buf_addf(&b, "extends: [%s]", wish->agent->name);
+	if (wish->agent && wish->folders.n)
+		buf_adds(&b, between);
+	vec_each(t, &wish->folders)
+		buf_addf(&b, "%s%.*s",
+			 t == wish->folders.v ? "visible: [" : ", ",
+			 STR_ARG(edit_scalar(a, t->s)));
+	if (wish->folders.n)
+		buf_addc(&b, ']');
+	return buf_str(&b);
+}
+
 static bool fail_adding(struct adding *x, const struct err *err)
 {
 	console_error("%s", view_cleaned(x->a, str_of(err->text)).p);
@@ -43,6 +63,7 @@ static bool compile_workspace(struct adding *x, const struct front_text *text,
 
 	in.flags = NULL;
 	in.n_flags = 0;
+	in.n_within = 0;
 	in.texts = text;
 	in.n_texts = text ? 1 : 0;
 	if (driver_compile(out, &in, &err) < 0)
@@ -54,6 +75,25 @@ static bool compile_workspace(struct adding *x, const struct front_text *text,
 	return false;
 }
 
+static bool edit_item(struct adding *x, const char *key, struct str item)
+{
+	struct str before = x->after;
+
+	return edit_add(x->a, before, key, edit_scalar(x->a, item), &x->after);
+}
+
+static bool edit_items(struct adding *x)
+{
+	x->after = x->before;
+	if (x->wish->agent &&
+	    !edit_item(x, "extends", str_of(x->wish->agent->name)))
+		return false;
+	vec_each(t, &x->wish->folders)
+		if (!edit_item(x, "visible", t->s))
+			return false;
+	return true;
+}
+
 static bool edit_policy(struct adding *x)
 {
 	const struct source *src;
@@ -62,12 +102,12 @@ static bool edit_policy(struct adding *x)
 	src = sources_named(&x->old.sources, x->file);
 	x->is_new = !src;
 	x->before = src ? src->text : STR("");
-	if (edit_add(x->a, x->before, "extends",
-		     edit_scalar(x->a, str_of(x->agent->name)), &x->after))
+	if (edit_items(x))
 		return true;
 	console_error(
-		"%.*s has a shape that is not edited here: write 'extends: [%s]' yourself",
-		STR_ARG(x->file), x->agent->name);
+		"%.*s has a shape that is not edited here: write '%.*s' yourself",
+		STR_ARG(x->file),
+		STR_ARG(profile_lines(x->a, x->wish, "' and '")));
 	return false;
 }
 
@@ -105,8 +145,8 @@ static bool prepare_adding(struct adding *x)
 		return fail_adding(x, &err);
 	case TRUST_NEVER:
 		console_error(
-			"'workspace_trust: never' in the global file: write 'extends: [%s]' there",
-			x->agent->name);
+			"'workspace_trust: never' in the global file: write '%.*s' there",
+			STR_ARG(profile_lines(x->a, x->wish, "' and '")));
 		return false;
 	}
 	abort();
@@ -119,8 +159,10 @@ static struct str shown_adding(struct adding *x, int fd)
 	struct view v = {&out, console_width(fd), console_colour(fd)};
 
 	buf_init(&out, x->a);
-	buf_addf(&out, "membrane: the profile of %s, for %.*s here%s:\n",
-		 x->agent->name, STR_ARG(x->file),
+	buf_addf(&out, "membrane: %s%s, for %.*s here%s:\n",
+		 x->wish->agent ? "the profile of " : "what belongs to ",
+		 view_cleaned(x->a, str_of(x->wish->program)).p,
+		 STR_ARG(x->file),
 		 x->more ? ", and what that adds besides" : "");
 	for (uint32_t i = 0; i < x->all.adds.n; i++)
 		view_row(&v, 2,
@@ -162,17 +204,20 @@ static bool write_adding(struct adding *x)
 				  x->before, x->after, &err);
 	if (rc < 0)
 		return fail_adding(x, &err);
-	/* What was shown is approved, to the byte; a yes in advance is one to the
-	 * profile, and not to what else a checkout may hold. */
+	/* What was shown is approved, to the byte; a yes in advance is one to
+	 * the profile, and not to what else a checkout may hold. */
 	if (x->trust == TRUST_OPEN && !x->unseen &&
 	    trust_store_add(x->a, x->in->state, str_of(x->in->workspace),
 			    str_of(x->all.digest), &x->all.adds, &x->all.cuts,
 			    &err) < 0)
 		return fail_adding(x, &err);
-	console_error("wrote 'extends: [%s]' to %.*s%s", x->agent->name,
-		      STR_ARG(x->file),
-		      x->unseen ? "; what that adds besides is not approved: 'membrane trust' shows it and asks"
-				: "");
+	console_error(
+		"wrote '%.*s' to %.*s%s",
+		STR_ARG(profile_lines(x->a, x->wish, "' and '")),
+		STR_ARG(x->file),
+		x->unseen
+			? "; what that adds besides is not approved: 'membrane trust' shows it and asks"
+			: "");
 	return true;
 }
 
@@ -192,11 +237,12 @@ static enum profile_answer ask_and_add(struct adding *x, const char *question,
 	return write_adding(x) ? PROFILE_ADDED : PROFILE_FAILED;
 }
 
-enum profile_answer profile_add(struct arena *a, const struct agent *g,
+enum profile_answer profile_add(struct arena *a,
+				const struct profile_wish *wish,
 				const struct inputs *in, const char *question,
 				bool yes)
 {
-	struct adding x = {.a = a, .agent = g, .in = in};
+	struct adding x = {.a = a, .wish = wish, .in = in};
 	enum profile_answer answer = ask_and_add(&x, question, yes);
 
 	if (x.old.a)

@@ -178,11 +178,13 @@ static struct str name_rule(const struct changes *x,
 	if (!g || !is_at(g->from, span))
 		g = grant_at(&p->allow, span);
 	if (!g)
+		g = grant_at(&p->ask, span);
+	if (!g)
 		g = grant_at(&p->deny, span);
 	if (g) {
 		*out_id = g->id;
 		text = arena_fmt(x->a, "%s %.*s",
-				 g->key == IR_KEY_DENY ? "deny" : "allow",
+				 ir_grant_key_name(g->key),
 				 STR_ARG(g->canon));
 	} else if (hidden) {
 		text = arena_fmt(x->a, "ignore %.*s", STR_ARG(hidden->line));
@@ -201,6 +203,33 @@ static void name_before(const struct changes *x, const struct access_change *c,
 			      c->was.grant, &w->before_id);
 }
 
+const char *changes_decision_name(struct arena *a, const struct decision *d)
+{
+	if (d->verdict != VERDICT_ASK)
+		return reason_name(d->reason);
+	return arena_fmt(a, "%s for %s", reason_name(d->reason),
+			 ir_lasts_name(d->grant->lasts.v))
+		.p;
+}
+
+/* From which of the three verdicts to which. */
+static const char *label_of(const struct access_change *c)
+{
+	static const char *const labels[3][3] = {
+		[VERDICT_DENY] = {"", "  (to be asked about)", ""},
+		[VERDICT_ASK] = {"  (no longer asked about)",
+				 "  (with a wider answer)",
+				 "  (without asking)"},
+		[VERDICT_ALLOW] = {"", "  (asked about first)", ""},
+	};
+
+	if (c->was.verdict == VERDICT_ASK && c->is.verdict == VERDICT_ASK &&
+	    c->way != ACCESS_GAINED)
+		return c->way == ACCESS_KEPT ? "  (asked about)"
+					     : "  (with a narrower answer)";
+	return labels[c->was.verdict][c->is.verdict];
+}
+
 struct changes_words changes_words(const struct changes *x,
 				   const struct access_change *c)
 {
@@ -209,12 +238,14 @@ struct changes_words changes_words(const struct changes *x,
 		.text = view_cleaned(x->a, c->text),
 		.at = sources_place(&side->sources, c->why.at),
 		.source = view_source(x->a, &side->sources, c->why.at),
+		.label = "",
 	};
 
 	if (c->has_witness) {
 		w.request = view_cleaned(x->a, c->witness.text);
-		w.was = reason_name(c->was.reason);
-		w.is = reason_name(c->is.reason);
+		w.was = changes_decision_name(x->a, &c->was);
+		w.is = changes_decision_name(x->a, &c->is);
+		w.label = label_of(c);
 	}
 	w.rule = name_rule(x, side, w.at, c->why.at,
 			   c->why_old ? c->was.grant : c->is.grant, &w.rule_id);
@@ -251,11 +282,14 @@ void changes_view_one(const struct view *v, const struct changes *x,
 	struct changes_words w = changes_words(x, c);
 
 	view_row(v, 2, paints[c->way],
-		 arena_fmt(x->a, "%s %s", marks[c->way], w.text.p), w.source);
+		 arena_fmt(x->a, "%s %s%s", marks[c->way], w.text.p, w.label),
+		 w.source);
 	if (w.request.n)
 		view_row(v, 6, VIEW_PLAIN, w.request,
 			 c->way == ACCESS_KEPT
-				 ? STR("permitted by both")
+				 ? str_of(c->is.verdict == VERDICT_ASK
+						  ? "asked about by both"
+						  : "permitted by both")
 				 : arena_fmt(x->a, "%s → %s", w.was, w.is));
 	if (w.rule.n)
 		view_row(v, 6, VIEW_DIM,
@@ -268,7 +302,8 @@ void changes_view_one(const struct view *v, const struct changes *x,
 			 w.before_source);
 }
 
-static void put_places(const struct view *v, const struct changes *x)
+static void put_places(const struct view *v, const struct changes *x,
+		       const char *all)
 {
 	const struct third_party_hit *any = NULL;
 	uint32_t i = 0, n = x->places.n;
@@ -284,7 +319,7 @@ static void put_places(const struct view *v, const struct changes *x)
 			any = h;
 			continue;
 		}
-		if (view_more(v, 2, i++, n))
+		if (view_more_by(v, 2, i++, n, all))
 			break;
 		view_row(v, 2, VIEW_WARN, changes_place(x, h), at);
 		view_row(v, 4, VIEW_DIM, str_of(h->place->what),
@@ -333,7 +368,8 @@ void changes_view_kept(const struct view *v, const struct changes *x,
 		changes_view_one(v, x, c);
 }
 
-void changes_view(const struct view *v, const struct changes *x)
+void changes_view(const struct view *v, const struct changes *x,
+		  const char *all)
 {
 	static const enum access_way order[] = {ACCESS_GAINED, ACCESS_OTHER,
 						ACCESS_LOST};
@@ -347,10 +383,10 @@ void changes_view(const struct view *v, const struct changes *x)
 		vec_each(c, &x->found.changes) {
 			if (c->way != order[i])
 				continue;
-			if (view_more(v, 2, k++, n))
+			if (view_more_by(v, 2, k++, n, all))
 				break;
 			changes_view_one(v, x, c);
 		}
 	}
-	put_places(v, x);
+	put_places(v, x, all);
 }

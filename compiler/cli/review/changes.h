@@ -54,7 +54,9 @@ struct str changes_summary(const struct changes *x);
 struct changes_words {
 	struct str text;      /* the set of requests */
 	struct str request;   /* one of them, as grammar/request.y takes it */
-	const char *was, *is; /* why it was and is decided so: reasons */
+	const char *was, *is; /* why it was and is decided so: reasons, and of
+				 what is asked about for how long */
+	const char *label;    /* what 'ask' has to do with it, or "" */
 	struct str rule;      /* "allow github.com tcp/443" */
 	struct str rule_id;   /* of a grant or denial */
 	struct str source;    /* "main:.membrane.yaml:3" */
@@ -63,6 +65,8 @@ struct changes_words {
 	struct str before, before_id, before_source;
 	struct place before_at;
 };
+/* "granted", "ask for session" */
+const char *changes_decision_name(struct arena *a, const struct decision *d);
 struct changes_words changes_words(const struct changes *x,
 				   const struct access_change *c);
 
@@ -70,8 +74,10 @@ struct changes_words changes_words(const struct changes *x,
 struct str changes_place(const struct changes *x,
 			 const struct third_party_hit *h);
 
-/* Sections of what was gained, changed and lost; nothing when nothing was. */
-void changes_view(const struct view *v, const struct changes *x);
+/* Sections of what was gained, changed and lost; nothing when nothing was.
+ * all: of view_more_by(). */
+void changes_view(const struct view *v, const struct changes *x,
+		  const char *all);
 /*
  * A section of what is unchanged: with whole each of it, else the first texts.
  * Nothing when nothing is.

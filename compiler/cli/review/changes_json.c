@@ -15,8 +15,11 @@ static cJSON *decision_json(const struct decision *d)
 {
 	cJSON *o = json_object();
 
-	json_put_bool(o, "allow", d->allow);
+	json_put_bool(o, "allow", d->verdict == VERDICT_ALLOW);
+	json_put_cstr(o, "verdict", verdict_name(d->verdict));
 	json_put_cstr(o, "reason", reason_name(d->reason));
+	if (d->verdict == VERDICT_ASK)
+		json_put_cstr(o, "for", ir_lasts_name(d->grant->lasts.v));
 	return o;
 }
 

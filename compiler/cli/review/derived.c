@@ -128,4 +128,5 @@ int derived_extend(const struct plan *p, const struct plan *told,
 void derived_adopt(struct compilation *own, const struct compilation *other)
 {
 	own->policy.workspace_trust = other->policy.workspace_trust;
+	own->policy.on_refusal = other->policy.on_refusal;
 }

@@ -40,7 +40,7 @@ must_check int derived_extend(const struct plan *p, const struct plan *told,
 
 /*
  * Before a plan's own policy is compared with another: what policy.json leaves
- * out, since it is no part of a plan (workspace_trust), is as the other has it.
+ * out, since it is no part of a plan (workspace_trust, on_refusal), is as the other has it.
  */
 void derived_adopt(struct compilation *own, const struct compilation *other);
 

@@ -37,7 +37,8 @@ static struct str change_text(const struct diff *d,
 	struct buf b;
 
 	buf_init(&b, d->a);
-	put_line(&b, marks[c->way], w.text);
+	put_line(&b, marks[c->way],
+		 arena_fmt(d->a, "%s%s", w.text.p, w.label));
 	if (w.request.n && c->way == ACCESS_KEPT)
 		put_line(&b, "      ", w.request);
 	else if (w.request.n)

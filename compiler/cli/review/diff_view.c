@@ -39,7 +39,7 @@ void diff_view(const struct view *v, const struct diff *d)
 	put_head(v, d);
 	put_remark(v, d, d->old);
 	put_remark(v, d, d->now);
-	changes_view(v, &d->access);
+	changes_view(v, &d->access, VIEW_ALL_JSON);
 	/* Of equal policies nobody asks what they have in common. */
 	if (d->unchanged || !compare_equal(&d->access.found))
 		changes_view_kept(v, &d->access, d->unchanged);

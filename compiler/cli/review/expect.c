@@ -17,6 +17,8 @@ const char *expect_name(enum expect_kind kind)
 	switch (kind) {
 	case EXPECT_ALLOW:
 		return "allow";
+	case EXPECT_ASK:
+		return "ask";
 	case EXPECT_DENY:
 		return "deny";
 	case EXPECT_NEVER:
@@ -55,25 +57,49 @@ static struct pass_ctx begin_expectation(struct expect *e)
 	return (struct pass_ctx){e->c->a, &e->c->sources, &e->diags};
 }
 
+/* What it is instead. */
+static void say_otherwise(struct diags *d, const struct ir_request *r,
+			  enum verdict wanted, const struct decision *was)
+{
+	static const enum diag_id ids[] = {[VERDICT_DENY] = DIAG_EXPECT_DENY,
+					   [VERDICT_ASK] = DIAG_EXPECT_ASK,
+					   [VERDICT_ALLOW] = DIAG_EXPECT_ALLOW};
+	const char *text = diag_quote(d, r->text);
+
+	switch (was->verdict) {
+	case VERDICT_ALLOW:
+		diag_error(d, ids[wanted], r->from.at, "'%s' is allowed%s",
+			   text,
+			   wanted == VERDICT_ASK ? ", and nobody is asked"
+						 : "");
+		return;
+	case VERDICT_ASK:
+		diag_error(d, ids[wanted], r->from.at,
+			   wanted == VERDICT_ALLOW
+				   ? "'%s' is asked about before"
+				   : "'%s' is asked about, and may be permitted",
+			   text);
+		return;
+	case VERDICT_DENY:
+		diag_error(d, ids[wanted], r->from.at, "'%s' is denied: %s (%s)",
+			   text, reason_about(was->reason),
+			   reason_name(was->reason));
+		return;
+	}
+	abort();
+}
+
 static void expect_request(struct expect *e, enum expect_kind kind,
-			   const struct ir_request *r)
+			   enum verdict verdict, const struct ir_request *r)
 {
 	const struct ir_policy *p = &e->c->policy;
 	struct pass_ctx ctx = begin_expectation(e);
 	struct expectation x = {.kind = kind, .from = r->from, .text = r->text};
-	const char *text = diag_quote(&e->diags, r->text);
 
 	x.has_decision = true;
 	x.was = decide_asked(e->c->a, p, e->files, r);
-	x.passed = x.was.allow == (kind == EXPECT_ALLOW);
-	if (x.was.allow)
-		diag_error(&e->diags, DIAG_EXPECT_DENY, r->from.at,
-			   "'%s' is allowed", text);
-	else
-		diag_error(&e->diags, DIAG_EXPECT_ALLOW, r->from.at,
-			   "'%s' is denied: %s (%s)", text,
-			   reason_about(x.was.reason),
-			   reason_name(x.was.reason));
+	x.passed = x.was.verdict == verdict;
+	say_otherwise(&e->diags, r, verdict, &x.was);
 	x.rule = invariants_rule(&ctx, p, r, &x.was);
 	finish_expectation(e, &x);
 }
@@ -103,9 +129,11 @@ void expect_all(struct compilation *c, const struct ir_tests *tests,
 			   .out = out};
 
 	vec_each(r, &tests->allow)
-		expect_request(&e, EXPECT_ALLOW, r);
+		expect_request(&e, EXPECT_ALLOW, VERDICT_ALLOW, r);
+	vec_each(r, &tests->ask)
+		expect_request(&e, EXPECT_ASK, VERDICT_ASK, r);
 	vec_each(r, &tests->deny)
-		expect_request(&e, EXPECT_DENY, r);
+		expect_request(&e, EXPECT_DENY, VERDICT_DENY, r);
 	vec_each(n, &tests->never)
 		expect_never(&e, n);
 }

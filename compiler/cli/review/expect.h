@@ -11,6 +11,7 @@
 
 enum expect_kind {
 	EXPECT_ALLOW,
+	EXPECT_ASK,
 	EXPECT_DENY,
 	EXPECT_NEVER,
 	EXPECT_COMPILE, /* the policy and its tests can be read at all */
@@ -34,7 +35,7 @@ typedef VEC(struct expectation) expectations;
 
 /*
  * Hold all of tests against c->policy, which is normalised, in their order:
- * allow, deny, never.
+ * allow, ask, deny, never.
  */
 void expect_all(struct compilation *c, const struct ir_tests *tests,
 		expectations *out);

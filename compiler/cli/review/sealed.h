@@ -12,6 +12,7 @@
 #ifndef COMPILER_CLI_REVIEW_SEALED_H
 #define COMPILER_CLI_REVIEW_SEALED_H
 
+#include "compiler/base/json.h"
 #include "compiler/cli/review/changes.h"
 #include "compiler/cli/review/derived.h"
 #include "compiler/cli/workspace/inputs.h"
@@ -58,8 +59,10 @@ must_check int sealed_compare(const char *dir, const struct inputs *in,
 			      struct err *err);
 void sealed_done(struct sealed *s);
 
-/* What differs, lines after "membrane: "; only when it is not current. */
-void sealed_view(const struct view *v, const struct sealed *s);
-struct str sealed_json(const struct sealed *s);
+/* What differs, lines after "membrane: "; only when it is not current. all: of
+ * view_more_by(). */
+void sealed_view(const struct view *v, const struct sealed *s, const char *all);
+/* proof: what proof_json() says, taken; or NULL. */
+struct str sealed_json(const struct sealed *s, cJSON *take_proof);
 
 #endif

@@ -109,11 +109,12 @@ static void other_text(const struct view *v, const struct sealed *s)
 }
 
 /* Where it shows in access: what that is, and where it will be written. */
-static void put_drift(const struct view *v, const struct sealed *s)
+static void put_drift(const struct view *v, const struct sealed *s,
+		      const char *all)
 {
 	struct buf names;
 
-	changes_view(v, &s->access);
+	changes_view(v, &s->access, all);
 	buf_init(&names, s->a);
 	for (uint32_t i = 0; i < s->n; i++)
 		if (!is_by_hand(s, s->deltas[i].name))
@@ -164,7 +165,7 @@ static void other_sources(const struct view *v, const struct sealed *s)
 				  : ": check it with --no-global-config"));
 }
 
-void sealed_view(const struct view *v, const struct sealed *s)
+void sealed_view(const struct view *v, const struct sealed *s, const char *all)
 {
 	struct str rest = s->why_not, line;
 
@@ -193,7 +194,7 @@ void sealed_view(const struct view *v, const struct sealed *s)
 		other_text(v, s);
 		return;
 	}
-	put_drift(v, s);
+	put_drift(v, s, all);
 }
 
 static cJSON *files_json(const struct sealed *s, const struct plan_delta *list,
@@ -219,7 +220,7 @@ static cJSON *files_json(const struct sealed *s, const struct plan_delta *list,
 	return array;
 }
 
-struct str sealed_json(const struct sealed *s)
+struct str sealed_json(const struct sealed *s, cJSON *take_proof)
 {
 	cJSON *root = json_object();
 
@@ -236,5 +237,7 @@ struct str sealed_json(const struct sealed *s)
 			changes_verdict_name(changes_verdict(&s->access)));
 		json_put(root, "changes", changes_json(&s->access));
 	}
+	if (take_proof)
+		json_put(root, "proof", take_proof);
 	return json_shown(s->a, root);
 }

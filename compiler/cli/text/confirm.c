@@ -50,16 +50,15 @@ static bool read_answer(int tty, char *line, size_t size)
 
 static bool is_yes(struct str answer)
 {
-	answer = str_trim(answer);
 	return (answer.n == 1 && strncasecmp(answer.p, "y", 1) == 0) ||
 	       (answer.n == 3 && strncasecmp(answer.p, "yes", 3) == 0);
 }
 
-bool confirm_ask(int tty, struct str text, struct str question)
+bool confirm_line(int tty, struct str text, struct str question, char *line,
+		  size_t size)
 {
-	char line[16];
+	struct str typed;
 	struct err err;
-	bool answered;
 
 	if (fileio_write_all(tty, text, &err) < 0)
 		return false;
@@ -67,8 +66,20 @@ bool confirm_ask(int tty, struct str text, struct str question)
 	tcflush(tty, TCIFLUSH);
 	if (fileio_write_all(tty, question, &err) < 0)
 		return false;
-	answered = read_answer(tty, line, sizeof(line));
-	if (!answered)
+	if (!read_answer(tty, line, size)) {
 		tcflush(tty, TCIFLUSH); /* the rest of a long line */
-	return answered && is_yes(str_of(line));
+		return false;
+	}
+	typed = str_trim(str_of(line));
+	memmove(line, typed.p, typed.n);
+	line[typed.n] = '\0';
+	return true;
+}
+
+bool confirm_ask(int tty, struct str text, struct str question)
+{
+	char line[CONFIRM_TYPED];
+
+	return confirm_line(tty, text, question, line, sizeof(line)) &&
+	       is_yes(str_of(line));
 }

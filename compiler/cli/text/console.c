@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 void console_error(const char *fmt, ...)
 {
@@ -54,4 +55,11 @@ unsigned console_width(int fd)
 	if (ioctl(fd, TIOCGWINSZ, &w) < 0 || w.ws_col == 0)
 		return 80;
 	return w.ws_col < 40 ? 40 : w.ws_col > 120 ? 120 : w.ws_col;
+}
+
+bool console_is_behind(int fd)
+{
+	pid_t front = tcgetpgrp(fd);
+
+	return front >= 0 && front != getpgrp(); /* -1: none, or hung up */
 }

@@ -16,5 +16,8 @@ void console_diags(struct arena *a, const struct diags *d);
 bool console_colour(int fd);
 /* Columns of the terminal at fd between 40 and 120; 80 when it is none. */
 unsigned console_width(int fd);
+/* Whether fd is our terminal and other processes have its foreground: who reads
+ * from it there, or sets its mode, is stopped. */
+bool console_is_behind(int fd);
 
 #endif

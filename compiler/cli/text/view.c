@@ -209,11 +209,18 @@ void view_title(const struct view *v, const char *title, uint64_t count,
 
 bool view_more(const struct view *v, unsigned indent, uint64_t i, uint64_t n)
 {
+	return view_more_by(v, indent, i, n, VIEW_ALL_JSON);
+}
+
+bool view_more_by(const struct view *v, unsigned indent, uint64_t i, uint64_t n,
+		  const char *all)
+{
 	if (n <= VIEW_WHOLE || i < VIEW_FOLDED)
 		return false;
 	view_row(v, indent, VIEW_DIM,
-		 arena_fmt(v->out->a, "… and %s more; --json lists all",
-			   view_number(v->out->a, n - i).p),
+		 arena_fmt(v->out->a, "… and %s more%s%s",
+			   view_number(v->out->a, n - i).p, all ? "; " : "",
+			   all ? all : ""),
 		 (struct str){0});
 	return true;
 }

@@ -63,11 +63,15 @@ void view_title(const struct view *v, const char *title, uint64_t count,
 /*
  * Long lists are folded: beyond VIEW_WHOLE items only the first VIEW_FOLDED.
  * True, after a line that says how many more there are, when item i of n is
- * the first that is left out.
+ * the first that is left out. view_more() is for commands that have --json;
+ * all: what else the line says of the way to see all; NULL: there is none.
  */
-#define VIEW_WHOLE  64u
-#define VIEW_FOLDED 12u
+#define VIEW_WHOLE    64u
+#define VIEW_FOLDED   12u
+#define VIEW_ALL_JSON "--json lists all"
 bool view_more(const struct view *v, unsigned indent, uint64_t i, uint64_t n);
+bool view_more_by(const struct view *v, unsigned indent, uint64_t i, uint64_t n,
+		  const char *all);
 /*
  * A place as people read it: "file:line"; a source without lines to open, the
  * command line or what is built in, by its name; empty for nowhere. Cleaned.

@@ -40,6 +40,8 @@ void held_done(struct held *h)
 		kept_done(&h->line[i].comm);
 		kept_done(&h->line[i].text);
 		kept_done(&h->line[i].folder);
+		kept_done(&h->line[i].about);
+		kept_done(&h->line[i].to);
 	}
 }
 
@@ -61,6 +63,160 @@ struct told *held_add(struct held *h, uint64_t at_ns)
 	t->at_ns = at_ns;
 	return t;
 }
+
+/* --- causes --------------------------------------------------------------- */
+
+static unsigned place_of(const struct held *h, const struct told *t)
+{
+	unsigned i = 0;
+
+	while (h->order[i] != t)
+		i++;
+	return i;
+}
+
+/* The line at place from comes to stand at place to. */
+static void move_line(struct held *h, unsigned from, unsigned to)
+{
+	struct told *t = h->order[from];
+	struct told **v = h->order;
+
+	if (from > to)
+		memmove(v + to + 1, v + to, (from - to) * sizeof(*v));
+	else
+		memmove(v + from, v + from + 1, (to - from) * sizeof(*v));
+	v[to] = t;
+}
+
+static bool is_same(const struct kept *a, const struct kept *b)
+{
+	return str_eq(kept_str(a), kept_str(b));
+}
+
+/* Does an answer lead to where a flow goes? to: " 192.0.2.1 " */
+static bool leads_to(const struct told *answer, const struct told *flow)
+{
+	return flow->to.n && answer->to.n &&
+	       memmem(answer->to.p, answer->to.n, flow->to.p, flow->to.n);
+}
+
+/*
+ * How a line has to do with an answer: its question, another answer that says
+ * the same, or what was done with it.
+ */
+enum kin { KIN_NONE, KIN_QUESTION, KIN_RIVAL, KIN_EFFECT };
+
+static enum kin kin_of(const struct told *answer, const struct told *l)
+{
+	if (l == answer || l->host_pid != answer->host_pid)
+		return KIN_NONE;
+	switch (l->role) {
+	case TOLD_QUESTION:
+		return is_same(&l->about, &answer->about) ? KIN_QUESTION
+							  : KIN_NONE;
+	case TOLD_ANSWER:
+		return is_same(&l->about, &answer->about) ? KIN_RIVAL
+							  : KIN_NONE;
+	case TOLD_FLOW:
+		return leads_to(answer, l) ? KIN_EFFECT : KIN_NONE;
+	case TOLD_ALONE:
+		break;
+	}
+	return KIN_NONE;
+}
+
+/* Up to before the first effect that has no earlier cause. */
+static void raise_answer(struct held *h, const struct told *answer)
+{
+	unsigned at = place_of(h, answer), best = at;
+
+	for (unsigned i = at; i-- > 0;) {
+		enum kin kin = kin_of(answer, h->order[i]);
+
+		if (kin == KIN_QUESTION || kin == KIN_RIVAL)
+			break;
+		if (kin == KIN_EFFECT)
+			best = i;
+	}
+	move_line(h, at, best);
+}
+
+/* A question that stands behind its answer, by the clocks of two. */
+static void raise_question(struct held *h, const struct told *answer)
+{
+	unsigned at = place_of(h, answer);
+
+	for (unsigned i = at; i-- > 0;) {
+		enum kin kin = kin_of(answer, h->order[i]);
+
+		if (kin == KIN_QUESTION)
+			return;
+		if (kin == KIN_RIVAL)
+			break;
+	}
+	for (unsigned i = at + 1; i < h->n; i++) {
+		enum kin kin = kin_of(answer, h->order[i]);
+
+		if (kin == KIN_RIVAL)
+			return;
+		if (kin == KIN_QUESTION) {
+			move_line(h, i, at);
+			return;
+		}
+	}
+}
+
+/* The line at place i is not told: its room is free again. */
+static void drop_line(struct held *h, unsigned i)
+{
+	move_line(h, i, h->n - 1);
+	h->n--;
+}
+
+/* The datagram that carried a question says nothing that this does not. */
+static void drop_carrier(struct held *h, const struct told *question)
+{
+	for (unsigned i = place_of(h, question); i-- > 0;) {
+		const struct told *l = h->order[i];
+
+		if (l->host_pid != question->host_pid)
+			continue;
+		if (l->is_datagram && !l->error &&
+		    is_same(&l->to, &question->to))
+			drop_line(h, i);
+		return;
+	}
+}
+
+void held_settle(struct held *h, struct told *t)
+{
+	if (t->role == TOLD_ALONE)
+		return;
+	if (t->role == TOLD_QUESTION)
+		drop_carrier(h, t);
+	if (t->role == TOLD_ANSWER) {
+		raise_answer(h, t);
+		raise_question(h, t);
+		return;
+	}
+	/* What comes before an answer that is there already. */
+	for (unsigned i = place_of(h, t) + 1; i < h->n; i++) {
+		struct told *l = h->order[i];
+
+		if (l->role != TOLD_ANSWER || kin_of(l, t) == KIN_NONE)
+			continue;
+		raise_answer(h, l);
+		break;
+	}
+	for (unsigned i = place_of(h, t); t->role == TOLD_QUESTION && i-- > 0;)
+		if (h->order[i]->role == TOLD_ANSWER &&
+		    kin_of(h->order[i], t) == KIN_QUESTION) {
+			raise_question(h, h->order[i]);
+			break;
+		}
+}
+
+/* --- on their way --------------------------------------------------------- */
 
 const struct told *held_take(struct held *h)
 {

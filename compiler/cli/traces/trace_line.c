@@ -222,6 +222,56 @@ static void file_line(struct arena *a, const struct trace_event *e,
 	out->folder = arena_str(a, str_parent(path));
 }
 
+/* --- what most programs do -------------------------------------------------
+ */
+
+static bool is_library(struct str path)
+{
+	size_t so = 0;
+
+	if (!str_starts(path, STR("/lib")) &&
+	    !str_starts(path, STR("/usr/lib")))
+		return false;
+	path = base_of(path);
+	while (so + 3 <= path.n &&
+	       !str_starts(str_slice(path, so, path.n), STR(".so")))
+		so++;
+	return so + 3 == path.n || (so + 3 < path.n && path.p[so + 3] == '.');
+}
+
+/* What the C library reads for a language, a zone, a program's start. */
+static bool is_of_libc(struct str path)
+{
+	static const char *const folders[] = {
+		"/usr/lib/locale/",
+		"/usr/share/locale/",
+		"/usr/share/locale-langpack/",
+		"/usr/share/zoneinfo/",
+		"/usr/share/i18n/",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++)
+		if (str_starts(path, str_of(folders[i])))
+			return true;
+	return str_is(path, "/etc/ld.so.cache") ||
+	       str_is(path, "/etc/localtime") ||
+	       str_is(path, "/etc/locale.alias") ||
+	       str_ends(path, STR("/gconv/gconv-modules.cache"));
+}
+
+static bool is_noise(const struct trace_event *e, enum trace_kind kind,
+		     const char *what)
+{
+	struct trace_object o = trace_object(e);
+
+	if (kind == TRACE_CONNECT)
+		return e->ret == -ENOENT &&
+		       (str_is(o.addr, "/run/nscd/socket") ||
+			str_is(o.addr, "/var/run/nscd/socket"));
+	return kind == TRACE_FILE && e->ret >= 0 && strcmp(what, "read") == 0 &&
+	       (is_library(o.path) || is_of_libc(o.path));
+}
+
 /* --- the network ---------------------------------------------------------- */
 
 /* What goes to nobody by name, goes to whom the socket is connected to. */
@@ -278,6 +328,35 @@ static void put_question(struct buf *text, const struct trace_event *e)
 	view_clean(text, type);
 }
 
+static void put_one_address(struct buf *out, struct str addr)
+{
+	buf_addc(out, ' ');
+	buf_add(out, addr);
+	buf_addc(out, ' ');
+}
+
+/* The other end, or of an answer each address that it gave. */
+static struct str addresses_of(struct arena *a, const struct trace_event *e,
+			       enum trace_kind kind)
+{
+	struct str addr = trace_object(e).addr;
+	struct buf b;
+
+	buf_init(&b, a);
+	if (trace_is_answer(e)) {
+		for (uint32_t i = 0; i < e->n; i++)
+			if (str_is(e->leaf[i].key,
+				   "dns_response.dns_answer.answer"))
+				put_one_address(&b, e->leaf[i].text);
+		return buf_str(&b);
+	}
+	if (kind == TRACE_DNS && addr.n == 0)
+		addr = trace_arg(e, "metadata.dst_ip");
+	if (addr.n)
+		put_one_address(&b, addr);
+	return buf_str(&b);
+}
+
 /* "example.com A → 192.0.2.1, 192.0.2.2", or why there is nothing. */
 static void put_answer(struct buf *text, const struct trace_event *e)
 {
@@ -308,6 +387,22 @@ static void put_answer(struct buf *text, const struct trace_event *e)
 		view_clean(text, refused);
 		buf_addc(text, ')');
 	}
+}
+
+static void question_line(struct arena *a, const struct trace_event *e,
+			  struct trace_line *out, struct buf *text)
+{
+	struct buf b;
+
+	if (!trace_is_answer(e) && trace_object(e).name.n == 0) {
+		put_address(text, e);
+		return;
+	}
+	buf_init(&b, a);
+	put_question(&b, e);
+	out->question = buf_str(&b);
+	out->addresses = addresses_of(a, e, TRACE_DNS);
+	trace_is_answer(e) ? put_answer(text, e) : put_question(text, e);
 }
 
 /* uapi/linux/capability.h, by number. */
@@ -428,16 +523,12 @@ bool trace_line(struct arena *a, const struct trace_event *e,
 		put_address(&text, e);
 		break;
 	case TRACE_DNS:
-		if (trace_is_answer(e))
-			put_answer(&text, e);
-		else if (trace_object(e).name.n)
-			put_question(&text, e);
-		else
-			put_address(&text, e);
+		question_line(a, e, out, &text);
 		break;
 	case TRACE_CONNECT:
 	case TRACE_SEND:
 		put_address(&text, e);
+		out->addresses = addresses_of(a, e, kind);
 		break;
 	case TRACE_ATTEMPT:
 		attempt_line(e, out, &text);
@@ -452,6 +543,7 @@ bool trace_line(struct arena *a, const struct trace_event *e,
 		return false;
 	}
 	out->text = buf_str(&text);
+	out->is_noise = is_noise(e, kind, out->what);
 	if (e->ret < 0 && e->ret > -4096 && e->ret != -EINPROGRESS)
 		out->error = strerror((int)-e->ret);
 	return true;

@@ -12,6 +12,12 @@ struct trace_line {
 	struct str text;   /* cleaned for a terminal */
 	struct str folder; /* of a file's path, else empty */
 	const char *error; /* why it failed; NULL when it did not */
+	/* "example.com A" of a question and of its answer, else empty. */
+	struct str question;
+	/* Addresses that it goes to, or that an answer gave: " 192.0.2.1 "
+	 * each; empty where there are none. */
+	struct str addresses;
+	bool is_noise; /* a library, a locale, a zone that is read; nscd */
 };
 
 /* False for events that the story leaves out: forks, the trace's own. */

@@ -1,7 +1,10 @@
 /* A trace as a story, a line for each thing done. */
 #include "compiler/cli/traces/trace_views.h"
 
+#include "compiler/base/hash.h"
 #include "compiler/base/json.h"
+#include "compiler/base/question.h"
+#include "compiler/cli/account/logs_line.h"
 #include "compiler/cli/traces/trace_held.h"
 #include "compiler/cli/text/view.h"
 
@@ -9,12 +12,14 @@
 #include <string.h>
 #include <time.h>
 
-#define PROCESSES    65536u /* slots; one that is taken twice loses its depth */
-#define INDENT_MAX   12u
-#define ARENA_LINES  256u
-#define SHOWN_ALIKE  3u /* of a process, in one folder, one after the other */
-#define WHO_COLUMNS  22u
-#define WHAT_COLUMNS 8u
+#define PROCESSES     65536u /* slots; one that is taken twice loses its depth */
+#define INDENT_MAX    12u
+#define ARENA_LINES   256u
+#define SHOWN_ALIKE   3u /* of a process, in one folder, one after the other */
+#define WHO_COLUMNS   22u
+#define WHAT_COLUMNS  8u
+#define RESOLVER_PORT 53u
+#define GATE	      STR("gate")
 
 struct process {
 	int64_t pid; /* the host's; 0: free */
@@ -28,7 +33,21 @@ struct alike {
 	int64_t error;	  /* as returned; 0: none */
 	struct kept folder, text;
 	unsigned shown;
-	uint64_t same, folded;
+	uint64_t same, folded, noise;
+};
+
+/* Whose address one is: what a resolver said of it last. */
+#define NAMES 4096u /* slots; one that is taken twice forgets the first */
+struct named {
+	struct kept addr, name;
+	unsigned port; /* that somebody went to, before it had a name; 0 */
+};
+
+/* Who went where last, by "192.0.2.1 443". */
+struct flow {
+	struct kept to, comm;
+	int64_t pid, host_pid;
+	unsigned depth;
 };
 
 struct story {
@@ -37,6 +56,8 @@ struct story {
 	struct arena *a; /* of a few lines */
 	unsigned uses;
 	struct process process[PROCESSES];
+	struct named named[NAMES];
+	struct flow flow[NAMES];
 	struct alike last;
 	uint64_t day; /* of the last line, since 1970 */
 };
@@ -84,6 +105,80 @@ static void learn_process(struct story *s, const struct trace_event *e)
 			parent, e->ppid ? depth_of(s, e->host_ppid) + 1 : 0};
 }
 
+/* --- names ---------------------------------------------------------------- */
+
+static struct named *named_slot(struct story *s, struct str addr)
+{
+	return &s->named[hash64_bytes(HASH64_SEED, addr.p, addr.n) % NAMES];
+}
+
+/* The next of " 192.0.2.1  192.0.2.2 ". */
+static bool next_address(struct str *rest, struct str *out)
+{
+	do
+		if (!str_field(rest, ' ', out))
+			return false;
+	while (out->n == 0);
+	return true;
+}
+
+static struct flow *flow_slot(struct story *s, struct str addr, unsigned port)
+{
+	uint64_t h = hash64_bytes(HASH64_SEED, addr.p, addr.n);
+
+	return &s->flow[hash64_step(h, port) % NAMES];
+}
+
+static struct str flow_key(struct story *s, struct str addr, unsigned port)
+{
+	return arena_fmt(s->a, "%.*s %u", STR_ARG(addr), port);
+}
+
+/* An answer may be told after what was done with it. */
+static void name_flow(struct story *s, struct str addr, struct str name,
+		      unsigned port)
+{
+	const struct flow *from = flow_slot(s, addr, port);
+	struct flow *f = flow_slot(s, name, port);
+
+	if (f == from || !str_eq(kept_str(&from->to), flow_key(s, addr, port)))
+		return;
+	kept_set(&f->to, flow_key(s, name, port));
+	kept_set(&f->comm, kept_str(&from->comm));
+	f->pid = from->pid;
+	f->host_pid = from->host_pid;
+	f->depth = from->depth;
+}
+
+/* An answer about "example.com A". */
+static void learn_names(struct story *s, const struct told *t)
+{
+	struct str rest = kept_str(&t->to), addr, name = kept_str(&t->about);
+
+	name = str_slice(name, 0, str_find(name, ' ', 0));
+	while (next_address(&rest, &addr)) {
+		struct named *n = named_slot(s, addr);
+
+		if (n->port && str_eq(kept_str(&n->addr), addr))
+			name_flow(s, addr, name, n->port);
+		kept_set(&n->addr, addr);
+		kept_set(&n->name, name);
+		n->port = 0;
+	}
+}
+
+/* Of what a flow goes to; empty where nobody asked for it. */
+static struct str name_behind(struct story *s, const struct told *t)
+{
+	struct str rest = kept_str(&t->to), addr;
+	const struct named *n;
+
+	if (t->role != TOLD_FLOW || !next_address(&rest, &addr))
+		return STR("");
+	n = named_slot(s, addr);
+	return str_eq(kept_str(&n->addr), addr) ? kept_str(&n->name) : STR("");
+}
+
 /* --- lines ---------------------------------------------------------------- */
 
 static enum view_paint paint_of(const struct told *l)
@@ -93,9 +188,12 @@ static enum view_paint paint_of(const struct told *l)
 	if (strcmp(l->what, "exec") == 0)
 		return VIEW_TITLE;
 	if (strcmp(l->what, "connect") == 0 || strcmp(l->what, "dns") == 0 ||
-	    strcmp(l->what, "send") == 0)
+	    strcmp(l->what, "send") == 0 || strcmp(l->what, "allow") == 0)
 		return VIEW_GOOD;
-	if (strcmp(l->what, "attempt") == 0)
+	if (strcmp(l->what, "deny") == 0)
+		return VIEW_BAD;
+	if (strcmp(l->what, "attempt") == 0 || strcmp(l->what, "asks") == 0 ||
+	    strcmp(l->what, "answer") == 0)
 		return VIEW_WARN;
 	if (strcmp(l->what, "exit") == 0 || strcmp(l->what, "read") == 0)
 		return VIEW_DIM;
@@ -129,6 +227,16 @@ static void put_day(struct story *s, uint64_t at_ns)
 	fwrite(out.p, 1, out.n, s->look.out);
 }
 
+/* What the gate tells has no process where none is known to have wanted it. */
+static void put_who(struct buf *out, const struct told *l)
+{
+	struct str comm = kept_str(&l->comm);
+
+	buf_add(out, comm.n || l->pid ? comm : GATE);
+	if (l->pid)
+		buf_addf(out, "[%lld]", (long long)l->pid);
+}
+
 static void put_line(struct story *s, const struct told *l)
 {
 	struct buf out, who;
@@ -138,8 +246,7 @@ static void put_line(struct story *s, const struct told *l)
 
 	buf_init(&out, s->a);
 	buf_init(&who, s->a);
-	buf_add(&who, kept_str(&l->comm));
-	buf_addf(&who, "[%lld]", (long long)l->pid);
+	put_who(&who, l);
 	view_paint(&v, VIEW_DIM, str_of(trace_clock(l->at_ns, clock)));
 	pad_column(&out, 0, indent);
 	buf_add(&out, buf_str(&who));
@@ -147,6 +254,10 @@ static void put_line(struct story *s, const struct told *l)
 	view_paint(&v, paint_of(l), str_of(l->what));
 	pad_column(&out, (unsigned)strlen(l->what), WHAT_COLUMNS);
 	view_paint(&v, paint_of(l), kept_str(&l->text));
+	if (name_behind(s, l).n)
+		view_paint(
+			&v, VIEW_DIM,
+			arena_fmt(s->a, "  %.*s", STR_ARG(name_behind(s, l))));
 	if (l->error) {
 		buf_adds(&out, ": ");
 		view_paint(&v, VIEW_BAD, str_of(strerror((int)-l->error)));
@@ -166,6 +277,8 @@ static void put_told_json(struct story *s, const struct told *l)
 	json_put_u64(o, "depth", l->depth);
 	json_put_cstr(o, "what", l->what);
 	json_put_str(o, "text", kept_str(&l->text));
+	if (name_behind(s, l).n)
+		json_put_str(o, "name", name_behind(s, l));
 	if (l->error)
 		json_put_cstr(o, "error", strerror((int)-l->error));
 	text = cJSON_PrintUnformatted(o);
@@ -203,7 +316,20 @@ static void unfold_last(struct story *s)
 		put_counted(s, arena_fmt(s->a, "%llu more in %.*s",
 					 (unsigned long long)s->last.folded,
 					 STR_ARG(folder)));
-	s->last.same = s->last.folded = 0;
+	if (s->last.noise)
+		put_counted(s, arena_fmt(s->a,
+					 "%llu for libraries, locale and zone",
+					 (unsigned long long)s->last.noise));
+	s->last.same = s->last.folded = s->last.noise = 0;
+}
+
+/* What most programs read is counted, below whatever line came before it. */
+static bool folds_noise(struct story *s, const struct told *l)
+{
+	if (!l->is_noise || l->host_pid != s->last.pid || !s->last.what)
+		return false;
+	s->last.noise++;
+	return true;
 }
 
 /* What failed is folded with its like alone: each of those may be news. */
@@ -213,26 +339,35 @@ static bool is_of_folder(const struct alike *last, const struct told *l)
 	       str_eq(kept_str(&l->folder), kept_str(&last->folder));
 }
 
+/* One more of the same process; or of a loop that starts one program. */
+static bool is_one_more(const struct alike *last, const struct told *l)
+{
+	return (l->host_pid == last->pid || strcmp(l->what, "exec") == 0) &&
+	       strcmp(l->what, last->what) == 0 && l->error == last->error &&
+	       last->folded == 0 &&
+	       str_eq(kept_str(&l->text), kept_str(&last->text));
+}
+
 /* True when the line is counted instead of shown. */
 static bool folds_line(struct story *s, const struct told *l)
 {
 	struct alike *last = &s->last;
 	unsigned shown = 1;
 
+	if (folds_noise(s, l))
+		return true;
+	if (last->what && is_one_more(last, l)) {
+		last->pid = l->host_pid;
+		last->same++;
+		return true;
+	}
 	if (last->what && l->host_pid == last->pid &&
-	    strcmp(l->what, last->what) == 0) {
-		if (l->error == last->error && last->folded == 0 &&
-		    str_eq(kept_str(&l->text), kept_str(&last->text))) {
-			last->same++;
+	    strcmp(l->what, last->what) == 0 && is_of_folder(last, l)) {
+		if (last->shown >= SHOWN_ALIKE) {
+			last->folded++;
 			return true;
 		}
-		if (is_of_folder(last, l)) {
-			if (last->shown >= SHOWN_ALIKE) {
-				last->folded++;
-				return true;
-			}
-			shown = last->shown + 1;
-		}
+		shown = last->shown + 1;
 	}
 	unfold_last(s);
 	last->pid = l->host_pid;
@@ -264,18 +399,34 @@ static void put_held(struct story *s)
 		put_told(s, l);
 }
 
-static void hold_event(struct story *s, const struct trace_event *e,
-		       const struct trace_line *l)
+static enum told_role role_of(const struct trace_event *e)
 {
-	struct told *t;
+	enum trace_kind kind = trace_kind(e);
 
-	if (held_must_yield(&s->held, e->at_ns)) {
+	if (kind == TRACE_CONNECT || kind == TRACE_SEND)
+		return TOLD_FLOW;
+	if (kind != TRACE_DNS || trace_object(e).name.n == 0)
+		return TOLD_ALONE;
+	return trace_is_answer(e) ? TOLD_ANSWER : TOLD_QUESTION;
+}
+
+/* Room for a line of that time, to be filled. */
+static struct told *hold_line(struct story *s, uint64_t at_ns)
+{
+	if (held_must_yield(&s->held, at_ns)) {
 		if (s->held.n == HELD_LINES)
 			put_told(s, held_take(&s->held));
 		else
 			put_held(s);
 	}
-	t = held_add(&s->held, e->at_ns);
+	return held_add(&s->held, at_ns);
+}
+
+static void hold_event(struct story *s, const struct trace_event *e,
+		       const struct trace_line *l)
+{
+	struct told *t = hold_line(s, e->at_ns);
+
 	t->pid = e->pid;
 	t->host_pid = e->host_pid;
 	t->error = l->error ? e->ret : 0;
@@ -284,6 +435,155 @@ static void hold_event(struct story *s, const struct trace_event *e,
 	kept_set(&t->comm, view_cleaned(s->a, e->comm));
 	kept_set(&t->text, l->text);
 	kept_set(&t->folder, view_cleaned(s->a, l->folder));
+	kept_set(&t->about, l->question);
+	kept_set(&t->to, l->addresses);
+	t->role = role_of(e);
+	t->is_datagram = trace_kind(e) == TRACE_SEND &&
+			 trace_object(e).port == RESOLVER_PORT;
+	t->is_noise = l->is_noise;
+	if (t->role == TOLD_ANSWER)
+		learn_names(s, t);
+	held_settle(&s->held, t);
+}
+
+/* --- what the gate decided -------------------------------------------------
+ */
+
+static void learn_flow_to(struct story *s, const struct trace_event *e,
+			  struct str whom, unsigned port)
+{
+	struct flow *f = flow_slot(s, whom, port);
+
+	kept_set(&f->to, flow_key(s, whom, port));
+	kept_set(&f->comm, view_cleaned(s->a, e->comm));
+	f->pid = e->pid;
+	f->host_pid = e->host_pid;
+	f->depth = depth_of(s, e->host_pid);
+}
+
+/* By its address, and by the name that the resolver gave that for: where a
+ * person is asked first, or a proxy is in between, the two ends have not the
+ * same. */
+static void learn_flow(struct story *s, const struct trace_event *e)
+{
+	struct trace_object o = trace_object(e);
+	struct named *n;
+
+	if (o.port == 0 || role_of(e) != TOLD_FLOW)
+		return;
+	learn_flow_to(s, e, o.addr, o.port);
+	n = named_slot(s, o.addr);
+	if (n->name.n && str_eq(kept_str(&n->addr), o.addr)) {
+		learn_flow_to(s, e, kept_str(&n->name), o.port);
+	} else {
+		kept_set(&n->addr, o.addr);
+		kept_set(&n->name, STR(""));
+		n->port = o.port;
+	}
+}
+
+/* Who went there; or NULL. */
+static const struct flow *flow_of(struct story *s, const cJSON *d)
+{
+	unsigned port = (unsigned)json_find_u64(d, "port", UINT16_MAX);
+	const struct str ends[] = {json_find_str(d, "addr"),
+				   json_find_str(d, "name")};
+
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		const struct flow *f = flow_slot(s, ends[i], port);
+
+		if (port && ends[i].n &&
+		    str_eq(kept_str(&f->to), flow_key(s, ends[i], port)))
+			return f;
+	}
+	return NULL;
+}
+
+/* "api.example.com:443  812 bytes out, 1,204 in", or why it was refused. */
+static struct str decided_text(struct story *s, const cJSON *d, bool allow)
+{
+	uint64_t sent = json_find_u64(d, "sent", JSON_WHOLE_MAX),
+		 received = json_find_u64(d, "received", JSON_WHOLE_MAX);
+	struct buf b;
+
+	buf_init(&b, s->a);
+	logs_line_object(&b, d);
+	if (!allow)
+		buf_addf(&b, "  %.*s", STR_ARG(logs_line_why(s->a, d, false)));
+	else if (sent || received)
+		buf_addf(&b, "  %s bytes out, %s in", view_number(s->a, sent).p,
+			 view_number(s->a, received).p);
+	return buf_str(&b);
+}
+
+/* In one column what 'logs' has in two. */
+static struct str question_text(struct story *s, const cJSON *d)
+{
+	struct buf b;
+
+	buf_init(&b, s->a);
+	logs_line_question(&b, d);
+	buf_addf(&b, "  question %u",
+		 (unsigned)json_find_u64(d, "id", UINT32_MAX));
+	return buf_str(&b);
+}
+
+static struct str answer_text(struct story *s, const cJSON *d)
+{
+	struct buf b, by;
+
+	buf_init(&b, s->a);
+	buf_init(&by, s->a);
+	logs_line_answer(&b, d);
+	logs_line_person(&by, d);
+	buf_adds(&b, by.n ? "  " : "");
+	buf_add(&b, buf_str(&by));
+	return buf_str(&b);
+}
+
+/* What a record of the gate's is called, and what it says. */
+static const char *record_word(struct story *s, const cJSON *d,
+			       struct str *out_text)
+{
+	struct str event = json_find_str(d, "event");
+	bool allow = str_is(json_find_str(d, "verdict"), "allow");
+
+	if (str_is(event, QUESTION_EVENT)) {
+		*out_text = question_text(s, d);
+		return "asks";
+	}
+	if (str_is(event, ANSWERED_EVENT)) {
+		*out_text = answer_text(s, d);
+		return "answer";
+	}
+	*out_text = decided_text(s, d, allow);
+	return allow ? "allow" : "deny";
+}
+
+void story_decision(struct story *s, const cJSON *d, uint64_t at_ns)
+{
+	const struct flow *f = flow_of(s, d);
+	struct str kind = json_find_str(d, "kind"), text;
+	bool is_path = str_is(kind, "read") || str_is(kind, "write");
+	struct told *t;
+
+	if (at_ns < s->look.since_ns)
+		return;
+	t = hold_line(s, at_ns);
+	t->pid = f ? f->pid : 0;
+	t->host_pid = f ? f->host_pid : 0;
+	t->depth = f ? f->depth : 0;
+	t->error = 0;
+	t->what = record_word(s, d, &text);
+	t->role = TOLD_ALONE;
+	t->is_datagram = t->is_noise = false;
+	kept_set(&t->comm, f	     ? kept_str(&f->comm)
+			   : is_path ? STR("view")
+				     : GATE);
+	kept_set(&t->text, text);
+	kept_set(&t->folder, STR(""));
+	kept_set(&t->about, STR(""));
+	kept_set(&t->to, STR(""));
 }
 
 void story_add(struct story *s, const struct trace_event *e)
@@ -291,6 +591,7 @@ void story_add(struct story *s, const struct trace_event *e)
 	struct trace_line l;
 
 	learn_process(s, e);
+	learn_flow(s, e);
 	if (e->at_ns < s->look.since_ns || !trace_line(s->a, e, &l))
 		return;
 	hold_event(s, e, &l);
@@ -315,5 +616,11 @@ void story_end(struct story *s)
 	held_done(&s->held);
 	kept_done(&s->last.folder);
 	kept_done(&s->last.text);
+	for (unsigned i = 0; i < NAMES; i++) {
+		kept_done(&s->named[i].addr);
+		kept_done(&s->named[i].name);
+		kept_done(&s->flow[i].to);
+		kept_done(&s->flow[i].comm);
+	}
 	free(s);
 }

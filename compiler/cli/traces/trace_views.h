@@ -8,6 +8,7 @@
 
 #include "compiler/trace/event.h"
 
+#include <cjson/cJSON.h>
 #include <stdio.h>
 
 struct trace_look {
@@ -21,6 +22,8 @@ struct trace_look {
 struct story;
 struct story *story_new(const struct trace_look *look);
 void story_add(struct story *s, const struct trace_event *e);
+/* What the gate decided of a connection: told of whose that was. */
+void story_decision(struct story *s, const cJSON *d, uint64_t at_ns);
 void story_end(struct story *s); /* and let go of it */
 /* So far, for somebody who watches. */
 void story_flush(struct story *s);

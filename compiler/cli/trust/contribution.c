@@ -187,8 +187,8 @@ static void put_addition(struct work *w, struct ir_origin from, struct str text,
 	if (!g || !g->has_witness || g->kind == ACCESS_ARG)
 		return;
 	note->witness = g->witness.text;
-	note->was = g->was.reason;
-	note->is = g->is.reason;
+	note->was = g->was;
+	note->is = g->is;
 }
 
 /* Whether diff knows all that it does. */

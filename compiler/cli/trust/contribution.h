@@ -15,6 +15,7 @@
 #ifndef COMPILER_CLI_TRUST_CONTRIBUTION_H
 #define COMPILER_CLI_TRUST_CONTRIBUTION_H
 
+#include "compiler/algebra/decide/decide.h"
 #include "compiler/base/sha256.h"
 #include "compiler/driver.h"
 
@@ -22,7 +23,7 @@
  * was said of that until now; what a raw argument may do. */
 struct contribution_note {
 	struct str witness; /* empty: there is none */
-	enum reason was, is;
+	struct decision was, is;
 	bool widens;
 	bool known; /* approved in this folder before, among others */
 };

@@ -1,5 +1,6 @@
 #include "compiler/cli/trust/trust_ask.h"
 
+#include "compiler/cli/review/changes.h"
 #include "compiler/cli/text/confirm.h"
 #include "compiler/cli/text/console.h"
 
@@ -128,8 +129,10 @@ void trust_view(const struct view *v, const struct compilation *c,
 			 view_source(c->a, &c->sources, t->from.at));
 		if (n->witness.n)
 			view_row(v, 6, VIEW_DIM, view_cleaned(c->a, n->witness),
-				 arena_fmt(c->a, "%s → %s", reason_name(n->was),
-					   reason_name(n->is)));
+				 arena_fmt(c->a, "%s → %s",
+					   changes_decision_name(c->a, &n->was),
+					   changes_decision_name(c->a,
+								 &n->is)));
 	}
 	vec_each(t, &x->cuts)
 		view_row(v, 2, VIEW_DIM,

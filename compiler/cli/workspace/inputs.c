@@ -90,9 +90,16 @@ static void find_flags(struct arena *a, const struct options *o,
 	struct front_flag *flags =
 		arena_array(a, (size_t)o->given.n + 1, sizeof(*flags));
 
+	struct str *within =
+		arena_array(a, (size_t)o->given.n + 1, sizeof(*within));
+
 	in->flags = flags;
+	in->within = within;
 	vec_each(g, &o->given) {
 		int kind = option_row(g->id)->flag;
+
+		if (g->id == OPTION_WITHIN)
+			within[in->n_within++] = g->value;
 
 		if (kind >= 0)
 			flags[in->n_flags++] = (struct front_flag){

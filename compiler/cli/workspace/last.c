@@ -92,9 +92,21 @@ static void prune_plans(struct arena *a, int dir)
 		ignore(fileio_remove_tree(dir, all.v[i].name, &ignored));
 }
 
+/* Whole and the same: that it was used last is all that is new then. */
+static bool is_kept(struct arena *a, const char *place, const struct plan *p)
+{
+	struct plan kept = {0};
+	struct err ignored;
+
+	return plan_read(a, place, &kept, &ignored) == 0 &&
+	       str_eq(plan_manifest(a, &kept), plan_manifest(a, p)) &&
+	       utimensat(AT_FDCWD, place, NULL, 0) == 0;
+}
+
 int last_write(struct arena *a, const char *state, const char *workspace,
 	       const struct plan *p, struct err *err)
 {
+	const char *place = place_path(a, state, workspace);
 	auto_fd int fd = -1;
 
 	if (fileio_mkdirs(arena_fmt(a, "%s/last", state).p, 0700, err) < 0)
@@ -104,7 +116,7 @@ int last_write(struct arena *a, const char *state, const char *workspace,
 		return err_set(err, -errno, "%s/last: %s", state,
 			       strerror(errno));
 	fileio_remove_unfinished(fd, NULL);
-	if (plan_write(place_path(a, state, workspace), p, err) < 0)
+	if (!is_kept(a, place, p) && plan_write(place, p, err) < 0)
 		return err->code;
 	prune_plans(a, fd);
 	return 0;

@@ -1,11 +1,20 @@
 #include "compiler/cli/workspace/outside.h"
 
+#include "compiler/ir/image.h"
 #include "compiler/ir/visible.h"
 #include "runtime/launch/docker/roots.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct outside_places outside_places_of(struct arena *a,
+					const struct inputs *in)
+{
+	return (struct outside_places){
+		in->workspace, arena_fmt(a, "%s/home", in->state).p, in->state,
+		arena_fmt(a, "%s/homes", in->state).p, getenv("HOME")};
+}
 
 static bool is_within(const char *path, const char *folder)
 {
@@ -120,43 +129,67 @@ static bool check_roots(struct pass_ctx *c, const ir_opt_str *v,
 
 /* Where a path leads, links and all; where nothing is, the launch will say so.
  */
+const char *outside_visible_fault(struct arena *a, const struct ir_visible *v,
+				  const struct outside_places *at)
+{
+	struct str path = v->path;
+	char real[PATH_MAX];
+
+	if (v->in_home && !at->home)
+		return "there is no HOME";
+	if (v->in_home)
+		path = arena_fmt(a, "%s%.*s", at->home, STR_ARG(v->path));
+	if (!realpath(arena_cstr(a, path), real))
+		return NULL;
+	if (is_within(at->workspace, real) || is_within(real, at->workspace))
+		return "it shows the workspace a second time, without what 'ignore' and 'readonly' say";
+	if (is_within(at->state, real) || is_within(real, at->state))
+		return "it holds membrane's own folder, and with it the policy of the next session";
+	if (at->home && is_within(at->home, real))
+		return "it holds your whole home";
+	if (visible_fault(str_of(real)))
+		return arena_fmt(a, "it leads to '%s', which %s", real,
+				 visible_fault(str_of(real)))
+			.p;
+	return follow_path(a, path, at).through
+		       ? "it leads out of what the agent can write"
+		       : NULL;
+}
+
 static bool check_visible(struct pass_ctx *c, const struct ir_text *t,
 			  const struct outside_places *at)
 {
 	struct ir_visible v = visible_of(t->s);
-	struct str path = v.path;
-	const char *held = NULL;
-	char real[PATH_MAX];
+	const char *fault = outside_visible_fault(c->a, &v, at);
 
-	if (v.in_home && !at->home) {
-		held = "there is no HOME";
-	} else {
-		if (v.in_home)
-			path = arena_fmt(c->a, "%s%.*s", at->home,
-					 STR_ARG(v.path));
-		if (!realpath(arena_cstr(c->a, path), real))
-			return true;
-		if (is_within(at->workspace, real) ||
-		    is_within(real, at->workspace))
-			held = "it shows the workspace a second time, without what 'ignore' and 'readonly' say";
-		else if (is_within(at->state, real) ||
-			 is_within(real, at->state))
-			held = "it holds membrane's own folder, and with it the policy of the next session";
-		else if (at->home && is_within(at->home, real))
-			held = "it holds your whole home";
-		else if (visible_fault(str_of(real)))
-			held = arena_fmt(c->a, "it leads to '%s', which %s",
-					 real, visible_fault(str_of(real)))
-				       .p;
-		else if (follow_path(c->a, path, at).through)
-			held = "it leads out of what the agent can write";
-	}
-	if (!held)
+	if (!fault)
 		return true;
 	diag_error(c->diags, DIAG_IN_REACH, t->from.at,
 		   "'%s%s' cannot be visible: %s", v.in_home ? "~" : "",
-		   diag_quote(c->diags, v.path), held);
+		   diag_quote(c->diags, v.path), fault);
 	diag_help(c->diags, "name the folder or file that is needed");
+	return false;
+}
+
+/* Who may write it would be in the next session what the agent trusts. */
+static bool check_root(struct pass_ctx *c, const ir_opt_str *image,
+		       const struct outside_places *at)
+{
+	struct str root = image->set ? image_place(image->v) : (struct str){0};
+	struct ir_visible v = {.path = root};
+	const char *fault = NULL;
+
+	if (root.n && image_root(image->v).n)
+		fault = outside_visible_fault(c->a, &v, at);
+	else if (root.n && follow_path(c->a, root, at).through)
+		fault = "the agent can rewrite it while it is read";
+
+	if (!fault)
+		return true;
+	diag_error(c->diags, DIAG_IN_REACH, image->from.at,
+		   "'%s' cannot be the root: %s", diag_quote(c->diags, root),
+		   fault);
+	diag_help(c->diags, "put the root where the agent cannot write");
 	return false;
 }
 
@@ -166,6 +199,7 @@ bool outside_check(struct pass_ctx *c, const struct ir_policy *p,
 	bool ok = check_seccomp(c, &p->hardening.seccomp, at);
 
 	ok &= check_roots(c, &p->upstream_ca, at);
+	ok &= check_root(c, &p->image, at);
 
 	vec_each(x, &p->credentials)
 		ok &= check_credential(c, x, at);

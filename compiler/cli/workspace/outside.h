@@ -9,7 +9,9 @@
 #ifndef COMPILER_CLI_WORKSPACE_OUTSIDE_H
 #define COMPILER_CLI_WORKSPACE_OUTSIDE_H
 
+#include "compiler/cli/workspace/inputs.h"
 #include "compiler/ir/doc.h"
+#include "compiler/ir/visible.h"
 
 struct outside_places {
 	const char *workspace; /* real paths; */
@@ -19,8 +21,16 @@ struct outside_places {
 	const char *home;      /* the user's, for "~/"; may be NULL */
 };
 
+/* Of inputs_find(), and this process's HOME. */
+struct outside_places outside_places_of(struct arena *a,
+					const struct inputs *in);
+
 /* Looks at the host's files. An error per path; false when there is one. */
 must_check bool outside_check(struct pass_ctx *c, const struct ir_policy *p,
 			      const struct outside_places *at);
+/* Why a path cannot be visible, as it lies now; NULL: it can, or is not there.
+ */
+const char *outside_visible_fault(struct arena *a, const struct ir_visible *v,
+				  const struct outside_places *at);
 
 #endif

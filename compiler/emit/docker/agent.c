@@ -10,6 +10,7 @@
 #include "compiler/emit/git/git_files.h"
 #include "compiler/emit/git/known_hosts.h"
 #include "compiler/ir/docker_mount.h"
+#include "compiler/ir/image.h"
 #include "compiler/ir/upstream.h"
 #include "compiler/plan/docker_json.h"
 #include "compiler/plan/files.h"
@@ -60,6 +61,15 @@ static bool has_mount(const struct argv *w, const char *path)
 	return false;
 }
 
+/* Natively always, but for a root of the policy's own. */
+static bool is_read_only(const struct argv *w)
+{
+	const ir_opt_bool *set = &w->in->policy->hardening.read_only;
+
+	return w->native ? !agent_writes_root(w->in->policy)
+			 : set->set && set->v;
+}
+
 /* Hardly a program lives without the first, and builds run what they make
  * there. */
 static void put_read_only(struct argv *w)
@@ -92,7 +102,7 @@ void agent_hardening(struct argv *w)
 	if (!h->no_new_privileges.set || h->no_new_privileges.v)
 		argv_put(w, "--security-opt=no-new-privileges");
 	put_seccomp(w);
-	if (w->native || (h->read_only.set && h->read_only.v))
+	if (is_read_only(w))
 		put_read_only(w);
 	vec_each(t, &h->tmpfs)
 		argv_value(w, "tmpfs", t->s);
@@ -125,6 +135,11 @@ static const struct {
 	{"PIP_CERT", "bundle"},	      {"REQUESTS_CA_BUNDLE", "bundle"},
 	{"SSL_CERT_FILE", "bundle"},  {"npm_config_cafile", "bundle"},
 };
+
+bool agent_writes_root(const struct ir_policy *p)
+{
+	return image_is_own(p->image.v) && !p->hardening.read_only.v;
+}
 
 bool agent_has_own_image(const struct ir_policy *p)
 {
@@ -272,6 +287,20 @@ static cJSON *credentials_json(struct arena *a, const struct ir_policy *p)
 	return list;
 }
 
+static cJSON *direct_json(const struct ir_upstream *u)
+{
+	cJSON *list = json_array();
+
+	vec_each(d, &u->direct) {
+		const struct cidr *net = ir_dest_net(&d->dest);
+		char text[CIDR_TEXT_MAX];
+
+		json_push_str(list, net ? str_of(cidr_text(net, text))
+					: ir_dest_name(&d->dest));
+	}
+	return list;
+}
+
 static cJSON *upstream_json(struct arena *a, const struct ir_upstream *u)
 {
 	cJSON *o = json_object();
@@ -282,6 +311,8 @@ static cJSON *upstream_json(struct arena *a, const struct ir_upstream *u)
 			     u->from_env ? DOCKER_JSON_FROM_ENV
 					 : DOCKER_JSON_FROM_FILE,
 			     u->source);
+	if (u->direct.n)
+		json_put(o, DOCKER_JSON_DIRECT, direct_json(u));
 	return o;
 }
 

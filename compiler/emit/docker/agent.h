@@ -14,10 +14,14 @@ void agent_mounts(struct argv *w);
 /* Its last words, from behind the raw arguments: the init, the image, the
  * command. */
 void docker_init_put(struct argv *w);
+/* Natively: a root of the policy's own, which `read_only` does not close. */
+bool agent_writes_root(const struct ir_policy *p);
 /* Is it the image that is built here, with what we know to be in it? */
 bool agent_has_own_image(const struct ir_policy *p);
 /* Is each folder in memory at a place for one? */
 must_check bool docker_tmpfs_check(const struct emit_in *in);
+/* What would undo `protect`, at its place. */
+must_check bool docker_protect_check(const struct emit_in *in);
 /* The gate's way to the launcher; nothing where no ports are asked for. */
 void docker_ports_mount(struct argv *w);
 must_check bool docker_ports_check(const struct emit_in *in);

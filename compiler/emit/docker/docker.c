@@ -2,6 +2,8 @@
 
 #include "compiler/emit/docker/argv.h"
 #include "compiler/emit/docker/parts.h"
+#include "compiler/ir/natively.h"
+#include "compiler/ir/upstream.h"
 #include "compiler/plan/docker_json.h"
 #include "compiler/plan/gate.h"
 
@@ -74,7 +76,8 @@ static cJSON *gate_vectors(struct argv *w)
 					 .name = DOCKER_JSON_GATE,
 					 .input = "--interactive"});
 	argv_put(w, "--hostname=" GATE_AGENT_HOST);
-	if (uplink->set)
+	/* one of its own is what every container has */
+	if (ir_uplink_named(w->in->policy))
 		argv_value(w, "network", uplink->v);
 	argv_put(w, "--cap-drop=ALL");
 	argv_put(w, "--cap-add=NET_ADMIN");
@@ -93,7 +96,8 @@ static cJSON *gate_vectors(struct argv *w)
 	docker_roots_mount(w);
 	put_args(w, ARG_GATE);
 	argv_image(w);
-	if (w->in->policy->resolver.v.host && !w->in->policy->upstream.set)
+	if (w->in->policy->resolver.v.host &&
+	    (!w->in->policy->upstream.set || upstream_asks(w->in->policy)))
 		argv_put(w, DOCKER_JSON_RESOLVER);
 	return argv_end(w);
 }
@@ -105,7 +109,7 @@ static bool renews_by_uplink(const struct ir_policy *p)
 
 	vec_each(c, &p->credentials)
 		any |= c->has_refresh;
-	return any && p->uplink.set;
+	return any && ir_uplink_named(p);
 }
 
 static cJSON *relay_vectors(struct argv *w)
@@ -160,7 +164,7 @@ static cJSON *agent_vectors(struct argv *w)
 
 bool docker_wanted(const struct ir_policy *p)
 {
-	return !p->engine.set || p->engine.v == IR_ENGINE_DOCKER;
+	return !natively_runs(p);
 }
 
 bool docker_emit(const struct emit_in *in, struct buf *out)

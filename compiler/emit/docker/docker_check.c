@@ -7,6 +7,8 @@
 #include "compiler/base/near.h"
 #include "compiler/emit/docker/docker_names.h"
 #include "compiler/emit/docker/seccomp.h"
+#include "compiler/ir/image.h"
+#include "compiler/ir/upstream.h"
 
 #include <inttypes.h>
 
@@ -19,6 +21,17 @@ static bool check_image(const struct emit_in *in)
 
 	if (!image->set || docker_names_image(image->v))
 		return true;
+	if (image_is_own(image->v)) {
+		diag_error(in->diags, DIAG_IMAGE, image->from.at,
+			   "%s as a root is the native engine's",
+			   image_root(image->v).n ? "a folder" : "an archive");
+		diag_help(
+			in->diags,
+			image_root(image->v).n
+				? "leave 'engine: docker' out, or write the name of an image"
+				: "leave 'engine: docker' out; or 'docker load' it, and write its name");
+		return false;
+	}
 	diag_error(in->diags, DIAG_IMAGE, image->from.at,
 		   "'%s' is not the name of an image",
 		   diag_quote(in->diags, image->v));
@@ -27,11 +40,27 @@ static bool check_image(const struct emit_in *in)
 	return false;
 }
 
+static bool check_upstream(const struct emit_in *in)
+{
+	const struct ir_policy *p = in->policy;
+
+	if (!upstream_on_loopback(&p->upstream))
+		return true;
+	diag_error(
+		in->diags, DIAG_PROXY, p->upstream.from.at,
+		"a proxy on this machine's loopback is the native engine's: a container has a loopback of its own");
+	diag_note(in->diags, p->engine.from.at, "the engine is named here");
+	diag_help(
+		in->diags,
+		"write 'engine: native', or have the proxy listen at an address that is not loopback");
+	return false;
+}
+
 static bool check_uplink(const struct emit_in *in)
 {
 	const ir_opt_str *uplink = &in->policy->uplink;
 
-	if (!uplink->set || docker_names_network(uplink->v))
+	if (!ir_uplink_named(in->policy) || docker_names_network(uplink->v))
 		return true;
 	diag_error(
 		in->diags, DIAG_UPLINK, uplink->from.at,
@@ -206,7 +235,7 @@ static bool check_needs(const struct emit_in *in)
 	const struct ir_policy *p = in->policy;
 	bool ok = true;
 
-	if (p->uplink.set && !str_is(p->uplink.v, "bridge"))
+	if (ir_uplink_named(p) && !str_is(p->uplink.v, "bridge"))
 		return true;
 	vec_each(arg, &p->docker_args)
 		for (size_t i = 0; i < ARRAY_LEN(needy); i++) {
@@ -247,6 +276,7 @@ bool docker_check(const struct emit_in *in, bool bridge)
 {
 	bool ok = check_image(in);
 
+	ok &= check_upstream(in);
 	ok &= check_uplink(in);
 	ok &= check_masks(in);
 	ok &= check_ssh_agent(in);

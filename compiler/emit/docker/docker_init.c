@@ -66,6 +66,9 @@ void docker_init_put(struct argv *w)
 
 	if (is_unwanted(p)) {
 		argv_image(w);
+		/* Docker begins itself what an image has */
+		if (w->native && !entry)
+			argv_put(w, DOCKER_JSON_ENTRYPOINT);
 		argv_put(w, DOCKER_JSON_COMMAND);
 		return;
 	}

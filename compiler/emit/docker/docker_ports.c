@@ -28,7 +28,8 @@ static ir_ports machine_ports(const struct emit_in *in)
 /* The gate listens there on all of its addresses: HAProxy does. */
 static bool is_gate_port(const struct emit_in *in, const struct ir_port *p)
 {
-	static const uint16_t own[] = {GATE_PORT_RAW, GATE_PORT_HTTP};
+	static const uint16_t own[] = {GATE_PORT_RAW, GATE_PORT_HTTP,
+				       GATE_PORT_NETS, GATE_PORT_ASK};
 
 	for (size_t i = 0; i < ARRAY_LEN(own); i++) {
 		if (own[i] < p->lo || own[i] > p->hi)

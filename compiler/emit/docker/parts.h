@@ -39,9 +39,4 @@ void docker_view_seal(struct argv *w);
 /* Variables that say where the command is, and what the host says. */
 void docker_init_environment(struct argv *w);
 
-/* --- docker_protect.c ---------------------------------------------------- */
-
-/* What would undo `protect`, at its place. */
-must_check bool docker_protect_check(const struct emit_in *in);
-
 #endif

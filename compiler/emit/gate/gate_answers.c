@@ -61,6 +61,13 @@ void gate_answers_put(struct gate *g)
 	gate_match_misses(g, &gate_scope_request);
 	put_wrong_method(g);
 	put_wrong_path(g);
+	if (g->asks)
+		cfg_text(&g->c, refused_asked);
 	cfg_text(&g->c, refused_denied);
 	cfg_text(&g->c, told);
+	cfg_text(&g->c, g->asks ? grantable_asked : grantable);
+	cfg_text(&g->c, advice);
+	if (g->asks)
+		cfg_text(&g->c, pages_asked);
+	cfg_text(&g->c, pages);
 }

@@ -19,6 +19,9 @@ bool gate_cfg_decrypts(const struct ir_policy *p)
 	vec_each(g, &p->allow)
 		if (inspection_opens(p, g))
 			return true;
+	vec_each(g, &p->ask)
+		if (inspection_opens(p, g))
+			return true;
 	vec_each(d, &p->deny)
 		if (inspection_opens(p, d))
 			return true;
@@ -38,7 +41,10 @@ bool gate_cfg_emit(const struct emit_in *in, struct buf *out)
 	if (in->policy->upstream.set)
 		g.c.origin = "unix@" GATE_UPSTREAM " send-proxy-v2";
 	g.marks = gate_marks_new(&g);
+	g.asks = g.p->ask.n > 0;
 	cfg_text(&g.c, text_global);
+	cfg_text(&g.c, g.asks ? global_ports_asking : global_ports);
+	cfg_text(&g.c, global_rest);
 	if (g.c.origin)
 		cfg_text(&g.c, text_global_by_proxy);
 	cfg_text(&g.c, text_base);

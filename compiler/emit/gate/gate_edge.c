@@ -4,11 +4,17 @@
  */
 #include "compiler/emit/gate/gate_edge.cfg.inc"
 #include "compiler/emit/gate/gate_marks.h"
+#include "compiler/ir/upstream.h"
 
-static void put_first_bytes(struct gate *g)
+static void put_not_gate(struct gate *g)
 {
 	cfg_text(&g->c, ir_allows_machine(g->in->policy) ? not_gate_but_machine
 							 : not_gate);
+}
+
+static void put_first_bytes(struct gate *g)
+{
+	put_not_gate(g);
 	cfg_text(&g->c, first_bytes);
 }
 
@@ -18,6 +24,9 @@ static void put_raw(struct gate *g)
 	struct cfg *c = &g->c;
 
 	cfg_text(c, raw_head);
+	if (g->asks)
+		cfg_text(c, raw_asked);
+	cfg_text(c, raw_begin);
 	if (g->p->any_net)
 		cfg_text(c, beside_networks);
 	put_first_bytes(g);
@@ -47,6 +56,9 @@ static void put_strict(struct gate *g)
 	struct cfg *c = &g->c;
 
 	cfg_text(c, strict_head);
+	if (g->asks)
+		cfg_text(c, strict_asked);
+	cfg_text(c, strict_begin);
 	put_first_bytes(g);
 	gate_marks_all(g, &g->p->allow, true, MARKS_RAW, MARKS_FOR(NOT_HTTP));
 	gate_marks_guarded(g, MARKS_RAW, MARKS_FOR(DENIED));
@@ -54,13 +66,31 @@ static void put_strict(struct gate *g)
 	cfg_text(c, strict_routes);
 }
 
+/* What would pass by the packet filter alone, were there no proxy. */
+static void put_nets(struct gate *g)
+{
+	const ir_grants *allow = &g->in->policy->allow;
+	bool any = false;
+
+	vec_each(x, allow)
+		any |= upstream_takes(g->in->policy, x);
+	if (!any)
+		return;
+	cfg_text(&g->c, nets);
+	put_not_gate(g);
+	cfg_text(&g->c, nets_pass);
+}
+
 void gate_edge_put(struct gate *g)
 {
 	cfg_text(&g->c, edge_shared);
 	cfg_text(&g->c, g->c.origin ? edge_log_by_proxy : edge_log);
 	cfg_text(&g->c, edge_begin);
+	if (g->asks)
+		gate_ask_put(g);
 	put_raw(g);
 	put_patient(g);
 	put_strict(g);
+	put_nets(g);
 	cfg_text(&g->c, hops);
 }

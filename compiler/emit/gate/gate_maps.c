@@ -84,6 +84,20 @@ static void mark_key(const struct emit_in *in, size_t at, const struct key *k,
 		marks_add(in->marks, one);
 }
 
+/*
+ * Where no network of IPv6 is found, HAProxy looks up the IPv4 address in one
+ * of these, and what is granted there would be granted here (S-7). These are
+ * found first, and say what those around them say.
+ */
+static void add_wrapped(const struct emit_in *in, keys *to)
+{
+	static const struct cidr compatible = {{.family = ADDR_V6}, 96},
+				 six_to_four = {{ADDR_V6, {0x20, 0x02}}, 16};
+
+	*vec_push(in->a, to) = (struct key){.net = &compatible};
+	*vec_push(in->a, to) = (struct key){.net = &six_to_four};
+}
+
 /* Networks that a name leads to only where a grant says so, which HAProxy asks
  * with those of the policy. IPv4 in IPv6's clothes is IPv4 for it. */
 static void add_private(const struct emit_in *in, keys *to)
@@ -138,7 +152,8 @@ typedef VEC(const struct key *) key_refs;
 static bool is_said(const key_refs *l, const struct key *const *x)
 {
 	for (const struct key *const *y = l->v; y < x; y++)
-		if (!(*x)->from && !(*y)->from)
+		if (!(*x)->from && !(*y)->from &&
+		    str_eq((*x)->token, (*y)->token))
 			return true;
 	return false;
 }
@@ -153,6 +168,7 @@ bool gate_maps_addrs(const struct emit_in *in, struct buf *out)
 		return false;
 	k = sorted_keys(in, p, true);
 	add_private(in, &k);
+	add_wrapped(in, &k);
 	vec_sort(&k, by_key);
 	buf_adds(out,
 		 "# network, and what is said of it and of those around\n");
@@ -171,7 +187,7 @@ bool gate_maps_addrs(const struct emit_in *in, struct buf *out)
 		buf_adds(out, " .");
 		/* HAProxy takes the longest; it has to say all. */
 		vec_each(x, &around) {
-			if (is_said(&around, x))
+			if (!(*x)->token.n || is_said(&around, x))
 				continue;
 			buf_add(out, (*x)->token);
 			buf_addc(out, '.');

@@ -3,7 +3,7 @@
 #include "compiler/ir/ports.h"
 
 struct gate_marks {
-	emit_members *allow, *deny; /* by profile */
+	emit_members *allow, *ask, *deny; /* by profile */
 };
 
 static emit_members *collect_marks(const struct gate *g, const profile_list *l,
@@ -27,6 +27,7 @@ struct gate_marks *gate_marks_new(const struct gate *g)
 
 	m = arena_new_of(g->in->a, struct gate_marks);
 	m->allow = collect_marks(g, &g->p->allow, &g->in->policy->allow);
+	m->ask = collect_marks(g, &g->p->ask, &g->in->policy->ask);
 	m->deny = collect_marks(g, &g->p->deny, &g->in->policy->deny);
 	return m;
 }
@@ -39,8 +40,10 @@ static bool is_of(const profile_list *l, const struct profile *x)
 const emit_members *gate_marks_members(const struct gate *g,
 				       const struct profile *x)
 {
-	return is_of(&g->p->allow, x) ? &g->marks->allow[x - g->p->allow.v]
-				      : &g->marks->deny[x - g->p->deny.v];
+	if (is_of(&g->p->allow, x))
+		return &g->marks->allow[x - g->p->allow.v];
+	return is_of(&g->p->ask, x) ? &g->marks->ask[x - g->p->ask.v]
+				    : &g->marks->deny[x - g->p->deny.v];
 }
 
 void gate_marks_profile(const struct gate *g, const struct profile *x,
@@ -66,6 +69,13 @@ void gate_marks_all(const struct gate *g, const profile_list *l, bool http,
 	vec_each(x, l)
 		if (x->http == http)
 			gate_marks_profile(g, x, uses, reasons, 0);
+}
+
+void gate_marks_list(const struct gate *g, const profile_list *l, unsigned uses,
+		     uint64_t reasons)
+{
+	vec_each(x, l)
+		gate_marks_profile(g, x, uses, reasons, 0);
 }
 
 void gate_marks_guarded(const struct gate *g, unsigned uses, uint64_t reasons)

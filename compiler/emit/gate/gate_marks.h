@@ -20,6 +20,9 @@ void gate_marks_profile(const struct gate *g, const struct profile *x,
 /* For all of a list that have rules of http, or for those that have none. */
 void gate_marks_all(const struct gate *g, const profile_list *l, bool http,
 		    unsigned uses, uint64_t reasons);
+/* For all of a list. */
+void gate_marks_list(const struct gate *g, const profile_list *l, unsigned uses,
+		     uint64_t reasons);
 /* For the denials of a name's ports, whose addresses come here for that. */
 void gate_marks_guarded(const struct gate *g, unsigned uses, uint64_t reasons);
 /* For no rule of the policy. */

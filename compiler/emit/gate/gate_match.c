@@ -8,15 +8,16 @@
 /* The texts of both scopes. */
 struct texts {
 	const char *of_name, *exact, *star, *of_address, *schemes, *networks;
+	const char *answered; /* NULL: each is asked about by itself */
 };
 
 static const struct texts tls_texts = {
-	tls_of_name,	tls_exact,   tls_star,
-	tls_of_address, tls_schemes, tls_networks,
+	tls_of_name, tls_exact,	   tls_star,	 tls_of_address,
+	tls_schemes, tls_networks, tls_answered,
 };
 static const struct texts request_texts = {
 	request_of_name,    request_exact,   request_star,
-	request_of_address, request_schemes, request_networks,
+	request_of_address, request_schemes, request_networks, NULL,
 };
 
 const struct gate_scope gate_scope_tls = {"tcp-request content", "sess",
@@ -122,6 +123,24 @@ static void put_odd(struct gate *g, const struct gate_scope *at)
 	}
 }
 
+/* Where a person permitted the connection, it is that; a request is asked about
+ * by itself. */
+static void put_asked_network(struct gate *g, const struct profile *x,
+			      const struct gate_scope *at)
+{
+	if (!profiles_net(x))
+		return;
+	comment_grants(g->in, g->c.out, "    ", gate_marks_members(g, x));
+	gate_match_acls(g, x, at);
+	if (at != &gate_scope_tls)
+		return;
+	buf_addf(g->c.out, "    %s set-var(%s.net) str(1) if", at->rule,
+		 at->scope);
+	gate_match_aimed(g, x);
+	buf_addf(g->c.out, " { var(sess.asked) -m str %.*s }\n",
+		 STR_ARG(x->token));
+}
+
 /* Networks without http, whose addresses are granted as such. */
 static void put_networks(struct gate *g, const struct gate_scope *at)
 {
@@ -139,6 +158,8 @@ static void put_networks(struct gate *g, const struct gate_scope *at)
 		gate_match_aimed(g, x);
 		buf_addc(g->c.out, '\n');
 	}
+	vec_each(x, &g->p->ask)
+		put_asked_network(g, x, at);
 }
 
 static bool any_scheme(const profile_list *l)
@@ -151,7 +172,8 @@ static bool any_scheme(const profile_list *l)
 
 void gate_match_schemes(struct gate *g, const struct gate_scope *at)
 {
-	if (any_scheme(&g->p->allow) || any_scheme(&g->p->deny))
+	if (any_scheme(&g->p->allow) || any_scheme(&g->p->ask) ||
+	    any_scheme(&g->p->deny))
 		cfg_text(&g->c, at->texts->schemes);
 }
 
@@ -168,6 +190,8 @@ void gate_match_lookup(struct gate *g, const struct gate_scope *at)
 	put_deep(g, at);
 	put_odd(g, at);
 	cfg_text(c, at->texts->of_address);
+	if (g->asks && at->texts->answered)
+		cfg_text(c, at->texts->answered);
 	gate_match_schemes(g, at);
 	put_networks(g, at);
 }

@@ -19,6 +19,7 @@ struct gate {
 	struct cfg c;
 	const struct profiles *p;
 	bool insecure;
+	bool asks; /* some may wait until a person was asked */
 	const struct gate_marks *marks;
 };
 
@@ -60,6 +61,8 @@ void gate_match_reason(struct gate *g, const struct gate_scope *at,
 /* Why a name is not reached, the telling ones last: decide.c has the order. */
 void gate_match_misses(struct gate *g, const struct gate_scope *at);
 
+/* Where connections wait until a person was asked, and the doors behind. */
+void gate_ask_put(struct gate *g);
 void gate_edge_put(struct gate *g);
 void gate_tls_put(struct gate *g);
 void gate_requests_put(struct gate *g);

@@ -103,7 +103,30 @@ static void put_minds(struct gate *g, const struct profile *x, const char *name,
 	buf_addf(g->c.out, "%s\n", unless);
 }
 
+static void put_all_minds(struct gate *g, const struct profile *x,
+			  const char *unless)
+{
+	put_minds(g, x, "by_method", http_has_methods(g->in->a, x->like),
+		  unless);
+	put_minds(g, x, "by_path", http_has_paths(g->in->a, x->like), unless);
+}
+
 /* --- all of a profile ---------------------------------------------------- */
+
+static uint64_t reasons_of(const struct profile *x)
+{
+	switch (x->like->key) {
+	case IR_KEY_DENY:
+		return MARKS_FOR(DENIED);
+	case IR_KEY_ASK:
+		return MARKS_FOR(ASK);
+	case IR_KEY_ALLOW:
+	case IR_KEY_HOSTNAMES:
+	case IR_KEY_CIDRS:
+		break;
+	}
+	return MARKS_FOR(GRANTED);
+}
 
 static void put_profile(struct gate *g, const struct profile *x, bool deny)
 {
@@ -116,9 +139,7 @@ static void put_profile(struct gate *g, const struct profile *x, bool deny)
 		gate_match_acls(g, x, &gate_scope_request);
 	put_rule_acls(g, x, deny);
 	for (uint32_t i = 0; i < rules.n; i++) {
-		gate_marks_profile(
-			g, x, MARKS_REQUEST,
-			deny ? MARKS_FOR(DENIED) : MARKS_FOR(GRANTED), i + 1);
+		gate_marks_profile(g, x, MARKS_REQUEST, reasons_of(x), i + 1);
 		buf_addf(out, "    " RULE " set-var(txn.rule) str(%.*s) if",
 			 STR_ARG(x->token));
 		if (deny)
@@ -128,9 +149,67 @@ static void put_profile(struct gate *g, const struct profile *x, bool deny)
 		put_asked(g, x, &rules.v[i], i + 1);
 		buf_addc(out, '\n');
 	}
-	put_minds(g, x, "by_method", http_has_methods(g->in->a, x->like),
-		  unless);
-	put_minds(g, x, "by_path", http_has_paths(g->in->a, x->like), unless);
+	if (x->like->key != IR_KEY_ASK)
+		put_all_minds(g, x, unless);
+}
+
+static bool asks_by_path(struct gate *g, const struct profile *x)
+{
+	return x->http && x->tls && http_has_paths(g->in->a, x->like);
+}
+
+/* Is there a denied request whose path an entry could mind first? */
+static bool any_denied_by_path(struct gate *g)
+{
+	bool paths = false, denied = false;
+
+	vec_each(x, &g->p->ask)
+		paths |= asks_by_path(g, x);
+	vec_each(x, &g->p->deny)
+		denied |= x->http && x->tls;
+	return paths && denied;
+}
+
+/*
+ * What is denied where an answer alone lets the connection in is refused for
+ * its path first, as if the entry were a grant (J-7). Where a grant lets it in,
+ * entries have no say.
+ */
+static void put_let_in(struct gate *g)
+{
+	struct buf *out = g->c.out;
+
+	if (!any_denied_by_path(g))
+		return;
+	cfg_text(&g->c, let_in);
+	vec_each(x, &g->p->allow) {
+		if (profiles_net(x) || !x->tls)
+			continue;
+		buf_adds(out, "    " RULE " unset-var(txn.let_in) if");
+		gate_match_reached(g, x);
+		buf_addc(out, '\n');
+	}
+	vec_each(x, &g->p->ask) {
+		if (!asks_by_path(g, x))
+			continue;
+		buf_adds(out, "    " RULE " set-var(txn.by_path) str(1) if");
+		gate_match_reached(g, x);
+		buf_addf(out, " { var(txn.let_in) -m found }%s\n",
+			 gate_match_unless_net(g));
+	}
+}
+
+/* What only `ask` minds has no say in what is granted. */
+static void put_asks(struct gate *g)
+{
+	const char *unless = gate_match_unless_net(g);
+
+	if (!g->asks)
+		return;
+	cfg_text(&g->c, asks);
+	vec_each(x, &g->p->ask)
+		put_all_minds(g, x, arena_fmt(g->in->a, " asks%s", unless).p);
+	put_let_in(g);
 }
 
 /* " set-header NAME 'FORMAT'", with credential n in the format's place. */
@@ -219,7 +298,7 @@ static void put_head(struct gate *g)
 {
 	struct cfg *c = &g->c;
 
-	cfg_text(c, requests_head);
+	cfg_text(c, g->asks ? requests_head_asking : requests_head);
 	if (g->p->any_bump)
 		cfg_text(c, bind_tls);
 	cfg_text(c, bind_clear);
@@ -241,14 +320,19 @@ void gate_requests_put(struct gate *g)
 
 	put_head(g);
 	cfg_text(c, blocks);
+	vec_each(x, &g->p->ask)
+		put_profile(g, x, false);
 	vec_each(x, &g->p->allow)
 		put_profile(g, x, false);
 	vec_each(x, &g->p->deny)
 		put_profile(g, x, true);
+	put_asks(g);
 	cfg_text(c, canonical);
 	gate_marks_default(g, MARKS_REQUEST, MARKS_FOR(PATH_NOT_CANONICAL));
 	cfg_text(c, not_canonical);
 	cfg_text(c, verdict);
+	cfg_text(c, g->asks ? waits : granted);
+	cfg_text(c, pages);
 	cfg_text(c, absolute);
 	put_credentials(g);
 	put_renewals(g);

@@ -34,6 +34,33 @@ static void put_rule(struct gate *g, const struct profile *x)
 		 STR_ARG(x->token));
 }
 
+/* What a person is asked about: permitted where that was the answer, or, where
+ * requests wait, as far as they are seen. */
+static void put_ask(struct gate *g, const struct profile *x)
+{
+	struct buf *out = g->c.out;
+
+	gate_match_block(g, x);
+	if (!profiles_net(x))
+		gate_match_acls(g, x, &gate_scope_tls);
+	if (!x->http)
+		cfg_line(&g->c, "acl answered_%.*s var(sess.asked) -m str %.*s",
+			 STR_ARG(x->token), STR_ARG(x->token));
+	gate_marks_profile(g, x, MARKS_HELLO, MARKS_FOR(ASK), 0);
+	put_rule(g, x);
+	gate_match_reached(g, x);
+	if (!x->http)
+		buf_addf(out, " answered_%.*s", STR_ARG(x->token));
+	buf_addc(out, '\n');
+	if (!x->bump)
+		return;
+	buf_adds(out, "    " RULE " set-var(sess.bump) str(ask) if");
+	gate_match_reached(g, x);
+	if (!x->http)
+		buf_addf(out, " answered_%.*s", STR_ARG(x->token));
+	buf_addf(out, "%s\n", gate_match_unless_net(g));
+}
+
 static void put_grant(struct gate *g, const struct profile *x)
 {
 	struct buf *out = g->c.out;
@@ -118,15 +145,19 @@ void gate_tls_put(struct gate *g)
 	cfg_text(c, hello);
 	put_lookup(g);
 	cfg_text(c, blocks);
+	vec_each(x, &g->p->ask)
+		put_ask(g, x);
 	vec_each(x, &g->p->allow)
 		put_grant(g, x);
 	vec_each(x, &g->p->deny)
 		put_denial(g, x);
 	put_credentials(g);
-	cfg_text(c, verdict);
+	cfg_text(c, g->asks ? verdict_answered : verdict);
 	if (any_unseen(g))
 		cfg_text(c, unseen);
 	cfg_text(c, passed);
+	cfg_text(c, g->asks ? granted_answered : granted);
+	cfg_text(c, allowed);
 	if (g->p->any_bump)
 		cfg_text(c, decrypts);
 	cfg_text(c, refused_from_here);

@@ -6,8 +6,7 @@
 #include "compiler/emit/docker/agent.h"
 #include "compiler/emit/native/parts.h"
 #include "compiler/ir/docker_mount.h"
-
-#define LEAVE_OUT "leave it out, or write 'engine: docker'"
+#include "compiler/ir/image.h"
 
 /* What begins with a variable is looked at when it is known. */
 static bool is_absolute(struct str path)
@@ -127,7 +126,11 @@ static bool check_path(const struct emit_in *in, const struct arg *arg)
 
 static bool check_entry(const struct emit_in *in, const struct arg *arg)
 {
+	struct image_archive ignored;
+
+	/* an image's own is not begun then */
 	return arg->value.n ||
+	       image_archive(in->policy->image.v, &ignored) ||
 	       refuse_value(in, arg, "there is no image that has an entrypoint",
 			    "leave it out");
 }
@@ -146,11 +149,11 @@ static bool check_word(const struct emit_in *in, const struct arg *arg)
 		return check_path(in, arg);
 	if (str_is(arg->option, "entrypoint"))
 		return check_entry(in, arg);
-	return native_refuse(in, arg->from.at,
-			     arena_fmt(in->a, "'--%.*s' is a word of Docker's",
-				       STR_ARG(arg->option))
-				     .p,
-			     LEAVE_OUT);
+	return native_or_docker(in, arg->from.at,
+			    arena_fmt(in->a, "'--%.*s' is a word of Docker's",
+				      STR_ARG(arg->option))
+				    .p,
+			    "leave it out");
 }
 
 bool native_words_check(const struct emit_in *in)

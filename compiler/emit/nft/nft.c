@@ -4,10 +4,13 @@
 #include "compiler/emit/profiles.h"
 #include "compiler/ir/inspection.h"
 #include "compiler/ir/ports.h"
+#include "compiler/ir/upstream.h"
 
 #define PASS NFT_PASS
 #define RAW  ":" GATE_TEXT(GATE_PORT_RAW)
 #define HTTP ":" GATE_TEXT(GATE_PORT_HTTP)
+#define NETS ":" GATE_TEXT(GATE_PORT_NETS)
+#define ASK  ":" GATE_TEXT(GATE_PORT_ASK)
 /* IPv6 that HAProxy gets: the mark routes it there. */
 #define TAKEN "meta mark set " GATE_TEXT(GATE_MARK_TPROXY) " accept"
 
@@ -23,15 +26,18 @@ static void make_published(struct nft *r)
 
 /*
  * TCP of one family: what never gets there, what needs no look, and the rest
- * in the order raw, only NFT_HTTP. Who is guarded is not raw.
+ * in the order raw, only NFT_HTTP, what nobody granted and a person may. Who is
+ * guarded is not raw. whole: what needs no look, where it does not pass by
+ * itself.
  */
-static void put_diversion(struct nft *r, enum addr_family f, const char *pass,
-			  const char *raw, const char *strict)
+static void put_diversion(struct nft *r, enum addr_family f, const char *whole,
+			  const char *raw, const char *strict, const char *ask)
 {
-	const uint64_t granted = MARKS_FOR(GRANTED);
+	const uint64_t granted = MARKS_FOR(GRANTED), asked = MARKS_FOR(ASK);
+	const char *pass = r->taken ? whole : "accept";
 
 	/* The chain forward refuses them. */
-	nft_match_kind(r, NFT_DENY, f, IR_PROTO_TCP, pass, 0);
+	nft_match_kind(r, NFT_DENY, f, IR_PROTO_TCP, "accept", 0);
 	nft_match_kind(r, NFT_GUARD, f, IR_PROTO_TCP, strict,
 		       MARKS_FOR(DENIED));
 	nft_match_nets(r, true, f, raw);
@@ -45,6 +51,17 @@ static void put_diversion(struct nft *r, enum addr_family f, const char *pass,
 	nft_match_kind(r, NFT_CIDR_HTTP, f, IR_PROTO_TCP, strict,
 		       NFT_ONLY_HTTP);
 	nft_match_kind(r, NFT_ANY_HTTP, f, IR_PROTO_TCP, strict, NFT_ONLY_HTTP);
+	nft_match_kind(r, NFT_ASK, f, IR_PROTO_TCP, ask, asked);
+	nft_match_kind(r, NFT_ASK_CIDR, f, IR_PROTO_TCP, ask, asked);
+	nft_match_kind(r, NFT_ASK_ANY, f, IR_PROTO_TCP, ask, asked);
+}
+
+static void put_about_asks(struct nft *r)
+{
+	if (r->asks.classes.n)
+		nft_about(
+			r->out,
+			ASK " is where connections wait until a person was asked");
 }
 
 /* IPv6: a redirect would lose the address that the client meant. */
@@ -59,6 +76,7 @@ static void put_divert(struct nft *r)
 		"IPv6 over TCP that HAProxy decides: it gets those as they are. " RAW
 		" may be anything");
 	nft_about(out, "that is granted, " HTTP " HTTP and TLS alone");
+	put_about_asks(r);
 	nft_chain_begin(out, "divert");
 	nft_chain_hook(out, "filter", "prerouting", "mangle", "accept");
 	nft_rule(out, "iifname != " NFT_LINK " accept");
@@ -70,8 +88,10 @@ static void put_divert(struct nft *r)
 	nft_note(out,
 		 "Flows that are open: their address may have left its set");
 	nft_rule(out, "ct state established socket transparent 1 " TAKEN);
-	put_diversion(r, ADDR_V6, "accept", "tproxy ip6 to " RAW " " TAKEN,
-		      "tproxy ip6 to " HTTP " " TAKEN);
+	put_diversion(r, ADDR_V6, "tproxy ip6 to " NETS " " TAKEN,
+		      "tproxy ip6 to " RAW " " TAKEN,
+		      "tproxy ip6 to " HTTP " " TAKEN,
+		      "tproxy ip6 to " ASK " " TAKEN);
 	nft_chain_end(out);
 	buf_addc(out, '\n');
 }
@@ -107,6 +127,7 @@ static void put_prerouting(struct nft *r)
 		nft_about(
 			out, HTTP
 			" HTTP and TLS alone; ports that are published lead to the agent");
+	put_about_asks(r);
 	nft_chain_begin(out, "prerouting");
 	nft_chain_hook(out, "nat", "prerouting", "dstnat", "accept");
 	put_published(r);
@@ -115,8 +136,9 @@ static void put_prerouting(struct nft *r)
 		nft_match_denied_any(r, IR_PROTO_TCP, "accept", 0);
 		nft_match_set(out, "host", ADDR_V4, "accept");
 		nft_match_set(out, "floor", ADDR_V4, "accept");
-		put_diversion(r, ADDR_V4, "accept", "redirect to " RAW,
-			      "redirect to " HTTP);
+		put_diversion(r, ADDR_V4, "redirect to " NETS,
+			      "redirect to " RAW, "redirect to " HTTP,
+			      "redirect to " ASK);
 	}
 	nft_chain_end(out);
 	buf_addc(out, '\n');
@@ -144,9 +166,17 @@ static void put_input(struct nft *r)
 	nft_rule(out, "ip6 daddr " LINK_GATE_V6 " tcp dport 53 accept");
 	/* What the chains above sent to HAProxy, and nothing else there. */
 	if (r->l7) {
-		nft_rule(out,
-			 "tcp dport { " GATE_TEXT(GATE_PORT_RAW) ", " GATE_TEXT(
-				 GATE_PORT_HTTP) " } ct status dnat accept");
+		nft_rule(
+			out,
+			arena_fmt(
+				r->in->a,
+				"tcp dport { " GATE_TEXT(GATE_PORT_RAW) ", " GATE_TEXT(
+					GATE_PORT_HTTP) "%s%s } ct status dnat accept",
+				r->taken ? ", " GATE_TEXT(GATE_PORT_NETS) : "",
+				r->asks.classes.n
+					? ", " GATE_TEXT(GATE_PORT_ASK)
+					: "")
+				.p);
 		nft_rule(out, "meta l4proto tcp meta mark " GATE_TEXT(
 				      GATE_MARK_TPROXY) " accept");
 	}
@@ -187,6 +217,14 @@ static void put_refused(struct nft *r)
 		nft_marks_default(r, nft_marks_both(*f), MARKS_FOR(FLOOR));
 		nft_match_set(r->out, "floor", *f, NFT_REFUSE("floor"));
 	}
+	/* What is asked about does not get here. */
+	each_family(f)
+		if (nft_nets_of(&r->floor_asked, *f)->n) {
+			nft_marks_default(r, nft_marks_both(*f),
+					  MARKS_FOR(FLOOR));
+			nft_match_set(r->out, "floorask", *f,
+				      NFT_REFUSE("floor"));
+		}
 	each_proto(p)
 		each_family(f)
 			nft_match_kind(r, NFT_DENY, *f, *p,
@@ -208,18 +246,18 @@ static void put_granted(struct nft *r)
 {
 	const uint64_t granted = MARKS_FOR(GRANTED);
 
-	/* What goes by a proxy comes from the gate itself. */
-	if (r->in->policy->upstream.set)
-		return;
+	/* TCP is the gate's own beside a proxy; UDP goes past that. */
 	each_family(f) {
-		nft_match_nets(r, false, *f, PASS);
+		if (!r->in->policy->upstream.set)
+			nft_match_nets(r, false, *f, PASS);
 		nft_match_kind(r, NFT_CIDR, *f, IR_PROTO_UDP, PASS, granted);
 	}
 	each_family(f)
 		nft_match_kind(r, NFT_HOST, *f, IR_PROTO_UDP, PASS, granted);
 	each_family(f)
 		each_proto(p)
-			if (*p == IR_PROTO_UDP || r->any_direct)
+			if (*p == IR_PROTO_UDP ||
+			    (r->any_direct && !r->in->policy->upstream.set))
 				nft_match_kind(r, NFT_ANY, *f, *p, PASS,
 					       granted);
 }
@@ -278,21 +316,27 @@ bool nft_emit(const struct emit_in *in, struct buf *out)
 {
 	const ir_grants *allow = &in->policy->allow, *deny = &in->policy->deny;
 	struct nft r = {.in = in, .out = out};
-	emit_classes *grants = &r.grants.classes, *denials = &r.denials.classes;
+	emit_classes *grants = &r.grants.classes, *denials = &r.denials.classes,
+		     *asks = &r.asks.classes;
 
 	if (!emit_classes_make(in, grants) || !emit_denials_make(in, denials) ||
-	    !emit_quics_make(in, &r.quics))
+	    !emit_quics_make(in, &r.quics) || !emit_asks_make(in, asks))
 		return false;
-	r.grant_nets = nft_nets_classes(in->a, grants, allow, false);
-	r.http_nets = nft_nets_classes(in->a, grants, allow, true);
-	r.denial_nets = nft_nets_classes(in->a, denials, deny, false);
+	r.grant_nets = nft_nets_classes(in, grants, allow, NFT_NETS_WHOLE);
+	r.http_nets = nft_nets_classes(in, grants, allow, NFT_NETS_HTTP);
+	r.denial_nets = nft_nets_classes(in, denials, deny, NFT_NETS_WHOLE);
+	r.ask_nets = nft_nets_classes(in, asks, &in->policy->ask, NFT_NETS_ALL);
 	r.grants.members = nft_marks_members(in, grants, allow);
 	r.denials.members = nft_marks_members(in, denials, deny);
+	r.asks.members = nft_marks_members(in, asks, &in->policy->ask);
 	r.l7 = profiles_wanted(in->policy);
 	r.any_direct = inspection_unseen(in->policy);
+	vec_each(g, allow)
+		r.taken |= upstream_takes(in->policy, g);
 	r.inside = inspection_ports(in->a, in->policy);
 	nft_quic_find(&r);
 	nft_nets_floor(in, &r.floor);
+	nft_nets_floor_asked(in, &r.floor_asked);
 	nft_nets_private(in->a, &r.private);
 	make_published(&r);
 	buf_adds(

@@ -4,6 +4,8 @@
  * constants (compiler/plan/gate.h), so that the text is, too.
  */
 #include "compiler/emit/nft/nft_parts.h"
+#include "compiler/ir/upstream.h"
+#include "compiler/plan/names_map.h"
 
 /* Neighbour discovery is for neighbours: no router has lowered it. */
 #define NEIGHBOURS                                                             \
@@ -58,6 +60,45 @@ static void put_to_proxy(struct buf *out)
 			GATE_UPSTREAM_UID) " ip6 daddr . tcp dport @proxy6 ct direction original ct state established,new accept");
 }
 
+#define BY_US	 "meta skuid " GATE_TEXT(GATE_UPSTREAM_UID)
+#define BY_ASKER "meta skuid 0"
+#define OPENS	 " ct direction original ct state established,new accept"
+#define OF_NAMES NAMES_MAP_SET_PAST "%u_1"
+
+/* Addresses of names leave their set before the flows to them end. */
+static void put_past_proxy(struct nft *r)
+{
+	struct buf *out = r->out;
+
+	nft_note(
+		out,
+		"Past it: networks of 'direct', addresses that its names led to, and questions for those");
+	each_family(f)
+		if (nft_nets_of(&r->past, *f)->n)
+			buf_addf(out,
+				 "\t\t" BY_US
+				 " meta l4proto tcp %s daddr @direct%u" OPENS
+				 "\n",
+				 *f == ADDR_V4 ? "ip" : "ip6", (unsigned)*f);
+	if (!upstream_asks(r->in->policy))
+		return;
+	each_family(f)
+		buf_addf(out,
+			 "\t\t" BY_US " meta l4proto tcp %s daddr @" OF_NAMES
+			 " ct direction original ct state new accept\n",
+			 *f == ADDR_V4 ? "ip" : "ip6", (unsigned)*f);
+	nft_rule(
+		out, BY_US
+		" meta l4proto tcp ct direction original ct state established accept");
+	each_family(f)
+		each_proto(p)
+			buf_addf(out,
+				 "\t\t" BY_ASKER
+				 " %s daddr . %s dport @resolver%u" OPENS "\n",
+				 *f == ADDR_V4 ? "ip" : "ip6",
+				 ir_proto_name(*p), (unsigned)*f);
+}
+
 /*
  * The gate's own packets. To the agent: all; nobody else is on that link. By
  * the uplink: what resolver and HAProxy begin, neighbours, and that a packet of
@@ -80,7 +121,9 @@ void nft_link_output(struct nft *r)
 	nft_rule(out, "oifname " NFT_LINK " drop");
 	if (r->in->policy->upstream.set)
 		put_to_proxy(out);
-	else
+	if (r->in->policy->upstream.direct.n)
+		put_past_proxy(r);
+	if (!r->in->policy->upstream.set)
 		nft_rule(
 			out,
 			"meta l4proto { tcp, udp } ct direction original ct state established,new accept");

@@ -35,7 +35,8 @@ void nft_match_class(struct nft *r, enum nft_kind kind, enum addr_family f,
 {
 	struct nft_set set = nft_kind_set(kind, f, k);
 	/* Of '*' the set says where it does not lead. */
-	bool is_in = kind != NFT_ANY && kind != NFT_ANY_HTTP;
+	bool is_in = kind != NFT_ANY && kind != NFT_ANY_HTTP &&
+		     kind != NFT_ASK_ANY;
 
 	put_match(r->out, &set, is_in, ports, proto, verdict);
 }
@@ -73,6 +74,23 @@ void nft_match_denied_any(struct nft *r, enum ir_proto proto,
 	}
 }
 
+/* What goes to the machine is taken in by the gate: nft_machine.c. */
+static bool spares_machine(const struct nft *r)
+{
+	return r->taken && ir_allows_machine(r->in->policy);
+}
+
+static void put_sparing(struct nft *r, uint32_t k, const ir_ports *ports,
+			const char *verdict)
+{
+	nft_begin(r->out);
+	nft_word(r->out, "ip daddr != " LINK_MACHINE_V4);
+	nft_daddr(r->out, nft_kind_set(NFT_CIDR, ADDR_V4, k), true);
+	nft_dport(r->out, ports, IR_PROTO_TCP);
+	nft_word(r->out, verdict);
+	nft_end(r->out);
+}
+
 void nft_match_nets(struct nft *r, bool is_inside, enum addr_family f,
 		    const char *verdict)
 {
@@ -89,7 +107,10 @@ void nft_match_nets(struct nft *r, bool is_inside, enum addr_family f,
 			continue;
 		nft_marks_rule(r, &s->members[k], NFT_CIDR, f, IR_PROTO_TCP,
 			       MARKS_FOR(GRANTED));
-		nft_match_class(r, NFT_CIDR, f, k, &ports, IR_PROTO_TCP,
-				verdict);
+		if (is_inside || f == ADDR_V6 || !spares_machine(r))
+			nft_match_class(r, NFT_CIDR, f, k, &ports, IR_PROTO_TCP,
+					verdict);
+		else
+			put_sparing(r, k, &ports, verdict);
 	}
 }

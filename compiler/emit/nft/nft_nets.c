@@ -26,8 +26,8 @@ static bool opens_net(const struct ir_grant *g, const struct cidr *net,
 
 /* What more specific grants open of the floor: of any entry of it, as there
  * may be narrower ones inside that stay closed. */
-static void find_opened(struct arena *a, const ir_grants *grants,
-			struct nft_nets *out)
+static void add_opened(struct arena *a, const ir_grants *grants,
+		       struct nft_nets *out)
 {
 	vec_each(g, grants) {
 		const struct cidr *net = ir_dest_net(&g->dest);
@@ -39,6 +39,13 @@ static void find_opened(struct arena *a, const ir_grants *grants,
 			    cidr_covers(&s->net, net))
 				nft_nets_add(a, out, net);
 	}
+}
+
+/* By what a person may permit, too: who was asked decides then. */
+static void find_opened(const struct emit_in *in, struct nft_nets *out)
+{
+	add_opened(in->a, &in->policy->allow, out);
+	add_opened(in->a, &in->policy->ask, out);
 	nft_nets_settle(out);
 }
 
@@ -68,18 +75,27 @@ static void add_reached(struct arena *a, struct nft_nets *to,
 		*vec_push(a, nft_nets_of(to, f)) = *x;
 }
 
-struct nft_nets *nft_nets_classes(struct arena *a, const emit_classes *classes,
-				  const ir_grants *grants, bool http)
+static bool is_which(const struct ir_grant *g, enum nft_nets_which which)
 {
+	return which == NFT_NETS_ALL ||
+	       ir_grant_http(g) == (which == NFT_NETS_HTTP);
+}
+
+struct nft_nets *nft_nets_classes(const struct emit_in *in,
+				  const emit_classes *classes,
+				  const ir_grants *grants,
+				  enum nft_nets_which which)
+{
+	struct arena *a = in->a;
 	struct nft_nets *nets = arena_array(a, classes->n + 1, sizeof(*nets));
 	struct nft_nets opened = {0};
 
-	find_opened(a, grants, &opened);
+	find_opened(in, &opened);
 	vec_each(g, grants) {
 		const struct cidr *net = ir_dest_net(&g->dest);
 		uint32_t k = 0;
 
-		if (net && ir_grant_http(g) == http &&
+		if (net && is_which(g, which) &&
 		    g->from.layer != LAYER_FLOOR)
 			k = emit_class_of(classes, g);
 		if (!k)
@@ -94,7 +110,21 @@ struct nft_nets *nft_nets_classes(struct arena *a, const emit_classes *classes,
 	return nets;
 }
 
-void nft_nets_floor(const struct emit_in *in, struct nft_nets *out)
+/* What opens a part of one entry of the floor. */
+static void add_opening(struct arena *a, const ir_grants *grants,
+			const struct cidr *net, struct nft_nets *out)
+{
+	vec_each(g, grants) {
+		const struct cidr *own = ir_dest_net(&g->dest);
+
+		if (own && opens_net(g, own, net) && cidr_covers(net, own))
+			nft_nets_add(a, out, own);
+	}
+}
+
+/* The floor without what those open of it. */
+static void carve_floor(const struct emit_in *in, bool asked,
+			struct nft_nets *out)
 {
 	struct arena *a = in->a;
 
@@ -106,13 +136,9 @@ void nft_nets_floor(const struct emit_in *in, struct nft_nets *out)
 		if (d->from.layer != LAYER_FLOOR)
 			continue;
 		nft_nets_add(a, &whole, net);
-		vec_each(g, &in->policy->allow) {
-			const struct cidr *own = ir_dest_net(&g->dest);
-
-			if (own && opens_net(g, own, net) &&
-			    cidr_covers(net, own))
-				nft_nets_add(a, &opened, own);
-		}
+		add_opening(a, &in->policy->allow, net, &opened);
+		if (asked)
+			add_opening(a, &in->policy->ask, net, &opened);
 		nft_nets_settle(&opened);
 		rest = ranges_minus(a, nft_nets_of(&whole, net->addr.family),
 				    nft_nets_of(&opened, net->addr.family));
@@ -120,6 +146,21 @@ void nft_nets_floor(const struct emit_in *in, struct nft_nets *out)
 			*vec_push(a, nft_nets_of(out, net->addr.family)) = *x;
 	}
 	nft_nets_settle(out);
+}
+
+void nft_nets_floor(const struct emit_in *in, struct nft_nets *out)
+{
+	carve_floor(in, true, out);
+}
+
+void nft_nets_floor_asked(const struct emit_in *in, struct nft_nets *out)
+{
+	struct nft_nets granted = {0}, both = {0};
+
+	carve_floor(in, false, &granted);
+	carve_floor(in, true, &both);
+	out->v4 = ranges_minus(in->a, &granted.v4, &both.v4);
+	out->v6 = ranges_minus(in->a, &granted.v6, &both.v6);
 }
 
 void nft_nets_private(struct arena *a, struct nft_nets *out)

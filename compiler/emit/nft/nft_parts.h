@@ -24,12 +24,15 @@ struct nft_side {
 struct nft {
 	const struct emit_in *in;
 	struct buf *out;
-	struct nft_side grants, denials;
+	struct nft_side grants, denials, asks;
 	struct nft_nets *grant_nets, *http_nets,
-		*denial_nets; /* by class, from 0 */
+		*denial_nets, *ask_nets; /* by class, from 0 */
 	bool l7;	      /* there is an HAProxy */
 	bool any_direct;      /* '*' does not go through it */
+	bool taken;	      /* what else would pass goes to it, too */
 	struct nft_nets floor, private;
+	struct nft_nets floor_asked; /* of it, what some are asked about */
+	struct nft_nets past;	  /* what of 'direct' are networks */
 	struct nft_nets requests; /* where some are denied that may be QUIC */
 	ir_ports inside;	  /* ports where names or requests are denied */
 	ir_ports quic; /* and of UDP, where QUIC could be for those */
@@ -48,7 +51,8 @@ extern const enum ir_proto nft_protos[2];
 #define each_proto(p)                                                          \
 	for (const enum ir_proto *p = nft_protos; p < nft_protos + 2; p++)
 
-/* What a class has a rule for; NFT_DENY and NFT_GUARD are of denials. */
+/* What a class has a rule for; NFT_DENY and NFT_GUARD are of denials, those
+ * that begin with NFT_ASK of what is asked about. */
 enum nft_kind {
 	NFT_CIDR,      /* networks without http */
 	NFT_CIDR_HTTP, /* and with */
@@ -58,6 +62,9 @@ enum nft_kind {
 	NFT_ANY_HTTP,
 	NFT_DENY,  /* networks that are denied */
 	NFT_GUARD, /* names that are */
+	NFT_ASK,   /* names */
+	NFT_ASK_CIDR,
+	NFT_ASK_ANY,
 };
 
 const struct nft_side *nft_kind_side(const struct nft *r, enum nft_kind kind);

@@ -3,6 +3,7 @@
  */
 #include "compiler/emit/comment.h"
 #include "compiler/emit/nft/nft_parts.h"
+#include "compiler/ir/upstream.h"
 #include "compiler/plan/names_map.h"
 
 #include <stdlib.h>
@@ -41,6 +42,12 @@ static const char *metadata_kind(enum nft_kind kind)
 		return "networks that are denied";
 	case NFT_GUARD:
 		return "addresses of names that are denied on some ports";
+	case NFT_ASK:
+		return "what stands in for names that a person is asked about";
+	case NFT_ASK_CIDR:
+		return "networks that a person is asked about";
+	case NFT_ASK_ANY:
+		return "where '*' does not lead, asked about";
 	}
 	abort();
 }
@@ -76,6 +83,9 @@ static void put_private(struct nft *r)
 	nft_about(
 		r->out,
 		"Private networks, and all that never is public: a name or '*' does not lead there");
+	for (uint32_t k = 0; k < r->asks.classes.n; k++)
+		if (nft_kind_has(r, NFT_ASK_ANY, ADDR_V4, k))
+			put_about(r, NFT_ASK_ANY, ADDR_V4, k);
 	for (uint32_t k = 0; k < s->classes.n; k++) {
 		if (s->classes.v[k].has_any)
 			put_about(r, NFT_ANY, ADDR_V4, k);
@@ -104,6 +114,20 @@ static void put_floor(struct nft *r)
 				nft_marks_elements(r, nets, at, d,
 						   MARKS_FOR(FLOOR));
 	}
+}
+
+/* What is asked about comes before the floor; all else there does not pass. */
+static void put_floor_asked(struct nft *r)
+{
+	each_family(f)
+		if (nft_nets_of(&r->floor_asked, *f)->n) {
+			nft_about(
+				r->out,
+				"Parts of the floor that a person is asked about: the rest of what goes there is refused");
+			nft_put_ranges(r->out,
+				       (struct nft_set){"floorask", *f, 0},
+				       nft_nets_of(&r->floor_asked, *f));
+		}
 }
 
 /* Only where a rule speaks of them: see nft_quic.c. */
@@ -191,22 +215,56 @@ static void put_proxy(struct nft *r)
 		 "\tset proxy6 {\n\t\ttype ipv6_addr . inet_service\n\t}\n\n");
 }
 
+/* What is past it; addresses of names and the resolver's the gate fills in. */
+static void put_past(struct nft *r)
+{
+	const ir_directs *direct = &r->in->policy->upstream.direct;
+
+	vec_each(d, direct)
+		if (ir_dest_net(&d->dest))
+			nft_nets_add(r->in->a, &r->past, ir_dest_net(&d->dest));
+	nft_nets_settle(&r->past);
+	if (r->past.v4.n || r->past.v6.n)
+		nft_about(r->out, "Networks that are reached past the proxy");
+	each_family(f)
+		if (nft_nets_of(&r->past, *f)->n)
+			nft_put_ranges(r->out,
+				       (struct nft_set){"direct", *f, 0},
+				       nft_nets_of(&r->past, *f));
+	if (!upstream_asks(r->in->policy))
+		return;
+	nft_about(
+		r->out,
+		"Addresses of names that are, as the resolver finds them, and whom it asks");
+	each_family(f)
+		nft_put_dynamic(r->out,
+				(struct nft_set){NAMES_MAP_SET_PAST, *f, 1});
+	buf_adds(
+		r->out,
+		"\tset resolver4 {\n\t\ttype ipv4_addr . inet_service\n\t}\n\n"
+		"\tset resolver6 {\n\t\ttype ipv6_addr . inet_service\n\t}\n\n");
+}
+
 void nft_sets_put(struct nft *r)
 {
 	struct nft_nets none = {0};
 
 	put_floor(r);
+	put_floor_asked(r);
 	nft_about(r->out, "The host's own addresses, which the gate fills in");
 	put_both(r, "host", &none);
 	put_proxy(r);
-	if (any_any(&r->grants.classes))
+	put_past(r);
+	if (any_any(&r->grants.classes) || any_any(&r->asks.classes))
 		put_private(r);
 	put_requests(r);
 	put_networks(r, NFT_DENY, MARKS_FOR(DENIED));
 	put_networks(r, NFT_CIDR, MARKS_FOR(GRANTED));
 	put_networks(r, NFT_CIDR_HTTP, NFT_ONLY_HTTP);
+	put_networks(r, NFT_ASK_CIDR, MARKS_FOR(ASK));
 	put_dynamic(r, NFT_GUARD);
 	put_dynamic(r, NFT_HOST);
 	put_dynamic(r, NFT_HTTP);
+	put_dynamic(r, NFT_ASK);
 	put_quics(r);
 }

@@ -44,10 +44,12 @@ void nft_put_ranges_at(struct buf *out, struct nft_set set, const ranges *r,
 	buf_adds(out, "\t}\n\n");
 }
 
+/* Of no size: for one the kernel makes a table of 1 MB at once, and the gate,
+ * which alone adds elements, bounds them all (NFTSET_MIRROR). */
 void nft_put_dynamic(struct buf *out, struct nft_set set)
 {
 	set_begin(out, set);
-	buf_adds(out, "\t\tsize 65535\n\t\tflags timeout\n\t}\n\n");
+	buf_adds(out, "\t\tflags timeout\n\t}\n\n");
 }
 
 void nft_about(struct buf *out, const char *text)

@@ -32,6 +32,7 @@ struct key {
 #define OF_UPSTREAM   struct ir_upstream
 #define OF_NETWORK    struct ir_policy
 #define OF_GRANT      struct ir_grant
+#define OF_ASKED      struct ir_grant
 #define OF_DENIAL     struct ir_grant
 #define OF_HTTP	      struct ir_http
 #define OF_HARDENING  struct ir_hardening
@@ -45,6 +46,7 @@ struct key {
 #define OF_NEVER      struct ir_never
 #define OF_WAIVER     struct ir_waiver
 #define OF_PURPOSE    struct ir_purpose
+#define OF_ON_REFUSAL struct ir_on_refusal
 
 static const struct key keys[] = {
 #define KEY(map, key, type, field, setting, flags, doc)                        \
@@ -52,6 +54,14 @@ static const struct key keys[] = {
 	 setting,	 flags},
 #include "grammar/schema.def"
 };
+
+enum {
+	POLICY_KEYS = 0
+#define KEY(map, key, type, field, setting, flags, doc)                        \
+	+(BIND_MAP_##map == BIND_MAP_POLICY)
+#include "grammar/schema.def"
+};
+_Static_assert(POLICY_KEYS <= BIND_KEYS_MAX, "keys of the largest mapping");
 
 static const struct {
 	const char *where, *prefix;
@@ -116,6 +126,9 @@ static const bind_fn binders[BIND_TYPES] = {
 	[BIND_TYPE_DATE] = bind_lint_date,
 	[BIND_TYPE_EXTENDS] = bind_list_extends,
 	[BIND_TYPE_ALLOW] = bind_grant_allow,
+	[BIND_TYPE_ASK] = bind_grant_ask,
+	[BIND_TYPE_LASTS] = bind_value_lasts,
+	[BIND_TYPE_WAIT] = bind_value_wait,
 	[BIND_TYPE_DENY] = bind_grant_deny,
 	[BIND_TYPE_HOSTNAMES] = bind_grant_hostnames,
 	[BIND_TYPE_CIDRS] = bind_grant_cidrs,
@@ -143,6 +156,9 @@ static const bind_fn binders[BIND_TYPES] = {
 	[BIND_TYPE_WAIVERS] = bind_lint_waivers,
 	[BIND_TYPE_HOST_NAME] = bind_lint_host_name,
 	[BIND_TYPE_PURPOSES] = bind_lint_purposes,
+	[BIND_TYPE_ON_REFUSAL] = bind_refusal,
+	[BIND_TYPE_HOOK_URL] = bind_refusal_url,
+	[BIND_TYPE_HOOK_ENV] = bind_refusal_env,
 	[BIND_TYPE_NETWORK] = bind_mapping_network,
 	[BIND_TYPE_HARDENING] = bind_mapping_hardening,
 	[BIND_TYPE_TRACE] = bind_mapping_trace,
@@ -276,7 +292,8 @@ static void unknown_key(struct binder *b, enum bind_map map,
 	else if (yaml_is_null(pair->value) && str_ends(key->s, STR(":")))
 		bind_help(b, "quote a value that ends in a colon: \"%s:\"",
 			  bind_quote(b, key->s));
-	else if ((map == BIND_MAP_GRANT || map == BIND_MAP_DENIAL) &&
+	else if ((map == BIND_MAP_GRANT || map == BIND_MAP_ASKED ||
+		  map == BIND_MAP_DENIAL) &&
 		 pair->value->kind == YAML_SCALAR &&
 		 str_u64(pair->value->text.s, 65535, &port))
 		bind_help(b, "no blank before a port: '%s:%u'",
@@ -506,7 +523,8 @@ bool bind_flag(struct pass_ctx *c, enum layer layer, const char *key,
 	const struct key *k = find_key(BIND_MAP_POLICY, str_of(key));
 	struct binder b = {.c = c, .layer = layer, .policy = out};
 	struct yaml_node *n = arena_new_of(c->a, struct yaml_node);
-	struct yaml_pair pair = {.key = *value, .value = n};
+	struct yaml_pair pair = {.key = {str_of(key), value->at, 0},
+				 .value = n};
 	unsigned before = c->diags->errors;
 
 	n->text = *value;

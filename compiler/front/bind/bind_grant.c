@@ -7,6 +7,7 @@
 #include "compiler/ir/http.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 
 /* --- grants -------------------------------------------------------------- */
 
@@ -34,7 +35,7 @@ static bool kind_fits(struct binder *b, const struct ir_grant *g)
 
 	if (d->kind == IR_DEST_POISON)
 		return false;
-	if (g->key == IR_KEY_ALLOW || g->key == IR_KEY_DENY)
+	if (g->key != IR_KEY_HOSTNAMES && g->key != IR_KEY_CIDRS)
 		return true;
 	if (g->key == IR_KEY_HOSTNAMES
 		    ? !host
@@ -56,16 +57,19 @@ static bool kind_fits(struct binder *b, const struct ir_grant *g)
 	return false;
 }
 
-/* Does the network hold the address by which the agent sees the machine, and
- * nothing that is not the gate's? */
-static bool is_machine_by_addr(const struct ir_dest *d)
+/* Is it a part of the gate's link, which no grant can open: what goes there is
+ * taken in by the gate, and the rest is the agent's own? */
+static bool is_of_link(const struct ir_dest *d)
 {
+	static const char *const links[] = {LINK_SUBNET_V4, LINK_SUBNET_V6};
 	const struct cidr *net = ir_dest_net(d);
-	struct cidr machine = {.bits = 32};
+	struct cidr link;
 
-	return net && !d->by_name &&
-	       addr_parse(STR(LINK_MACHINE_V4), &machine.addr) &&
-	       net->bits > 29 && cidr_covers(net, &machine);
+	for (size_t i = 0; net && !d->by_name && i < ARRAY_LEN(links); i++)
+		if (cidr_parse(str_of(links[i]), &link) == CIDR_OK &&
+		    net->bits > link.bits && cidr_covers(&link, net))
+			return true;
+	return false;
 }
 
 /* "localhost", and names below it: RFC 6761, section 6.3. */
@@ -112,7 +116,7 @@ static bool machine_ports(struct binder *b, const struct ir_grant *g)
 /* The machine that runs membrane has a name, and is granted by it alone. */
 static bool machine_fits(struct binder *b, const struct ir_grant *g)
 {
-	if (is_machine_by_addr(&g->dest))
+	if (is_of_link(&g->dest))
 		return refuse_machine(b, g->dest.at,
 				      "an address of the gate's own");
 	if (g->key == IR_KEY_DENY)
@@ -122,6 +126,41 @@ static bool machine_fits(struct binder *b, const struct ir_grant *g)
 			b, g->dest.at,
 			"'localhost' inside a session is the session itself, and needs no grant");
 	return !ir_dest_machine(&g->dest) || machine_ports(b, g);
+}
+
+static bool refuse_asked(struct binder *b, struct span at, const char *what,
+			 const char *help)
+{
+	bind_error(b, DIAG_ASK, at, "%s", what);
+	bind_help(b, "%s", help);
+	return false;
+}
+
+/*
+ * What is asked about waits for the answer: a connection does. Nobody waits for
+ * a datagram, and a port of the machine is opened before anybody can ask.
+ */
+static bool asked_fits(struct binder *b, const struct ir_grant *g)
+{
+	const struct ir_port *own = &g->dest.port;
+
+	if (g->key != IR_KEY_ASK)
+		return true;
+	if (ir_dest_machine(&g->dest))
+		return refuse_asked(
+			b, g->dest.at,
+			"'host' under 'ask': its ports are opened when the session begins",
+			"write it under 'allow', or 'membrane allow' it when it is needed");
+	for (uint32_t i = 0; i < g->ports.n + g->dest.has_port; i++) {
+		const struct ir_port *p = i < g->ports.n ? &g->ports.v[i] : own;
+
+		if (p->proto == IR_PROTO_UDP)
+			return refuse_asked(
+				b, p->at,
+				"UDP under 'ask': a datagram does not wait for an answer",
+				"ask about a TCP port, or write the UDP port under 'allow'; HTTP/3 clients go on with TCP where UDP is closed");
+	}
+	return true;
 }
 
 /* A bare '*' in deny states what holds anyway. */
@@ -138,25 +177,39 @@ static bool says_nothing(struct binder *b, const struct ir_grant *g)
 	return true;
 }
 
+static enum bind_map map_of(enum ir_grant_key key)
+{
+	switch (key) {
+	case IR_KEY_DENY:
+		return BIND_MAP_DENIAL;
+	case IR_KEY_ASK:
+		return BIND_MAP_ASKED;
+	case IR_KEY_ALLOW:
+	case IR_KEY_HOSTNAMES:
+	case IR_KEY_CIDRS:
+		return BIND_MAP_GRANT;
+	}
+	abort();
+}
+
 static void one_grant(struct binder *b, const struct yaml_node *node,
 		      enum ir_grant_key key, ir_grants *list)
 {
 	struct ir_grant g = {.key = key};
-	bool map_fits = key == IR_KEY_ALLOW || key == IR_KEY_DENY;
+	bool map_fits = key != IR_KEY_HOSTNAMES && key != IR_KEY_CIDRS;
 	unsigned before = b->c->diags->errors;
 
 	g.from = bind_from(b, node->text.at);
 	if (node->kind == YAML_MAP && map_fits) {
-		bind_map(b,
-			 key == IR_KEY_DENY ? BIND_MAP_DENIAL : BIND_MAP_GRANT,
-			 node, &g);
+		bind_map(b, map_of(key), node, &g);
 		g.from.at = g.dest.at;
 	} else if (!bind_word(b, node, "a destination") ||
 		   !dest_parse(b->c, &node->text, &g.dest)) {
 		return;
 	}
 	if (b->c->diags->errors == before && kind_fits(b, &g) &&
-	    ports_once(b, &g) && machine_fits(b, &g) && !says_nothing(b, &g))
+	    ports_once(b, &g) && machine_fits(b, &g) && asked_fits(b, &g) &&
+	    !says_nothing(b, &g))
 		*vec_push(b->c->a, list) = g;
 }
 
@@ -172,6 +225,11 @@ void bind_grant_allow(struct binder *b, const struct yaml_pair *pair,
 		      void *field)
 {
 	bind_grants(b, pair, IR_KEY_ALLOW, field);
+}
+
+void bind_grant_ask(struct binder *b, const struct yaml_pair *pair, void *field)
+{
+	bind_grants(b, pair, IR_KEY_ASK, field);
 }
 
 void bind_grant_deny(struct binder *b, const struct yaml_pair *pair,

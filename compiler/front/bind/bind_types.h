@@ -19,7 +19,7 @@ enum bind_type {
 };
 
 /* Most keys that one mapping has; bind.c asserts it. */
-#define BIND_KEYS_MAX 32
+#define BIND_KEYS_MAX 40
 
 /* The keys that were met in one mapping. */
 struct bind_seen {
@@ -84,6 +84,7 @@ const char *bind_nearest(struct str s, const char *const *names, size_t n);
 void bind_value_bool(struct binder *, const struct yaml_pair *, void *);
 void bind_value_tls(struct binder *, const struct yaml_pair *, void *);
 void bind_value_mode(struct binder *, const struct yaml_pair *, void *);
+void bind_value_lasts(struct binder *, const struct yaml_pair *, void *);
 void bind_value_engine(struct binder *, const struct yaml_pair *, void *);
 void bind_value_runtime(struct binder *, const struct yaml_pair *, void *);
 void bind_value_masks(struct binder *, const struct yaml_pair *, void *);
@@ -93,6 +94,7 @@ void bind_value_trust(struct binder *, const struct yaml_pair *, void *);
 void bind_value_count(struct binder *, const struct yaml_pair *, void *);
 void bind_value_size(struct binder *, const struct yaml_pair *, void *);
 void bind_value_age(struct binder *, const struct yaml_pair *, void *);
+void bind_value_wait(struct binder *, const struct yaml_pair *, void *);
 void bind_value_cpus(struct binder *, const struct yaml_pair *, void *);
 void bind_value_image(struct binder *, const struct yaml_pair *, void *);
 void bind_value_name(struct binder *, const struct yaml_pair *, void *);
@@ -118,6 +120,7 @@ must_check bool bind_list_pattern(struct pass_ctx *c, enum layer layer,
 
 /* bind_grant.c: destinations and what hangs on them */
 void bind_grant_allow(struct binder *, const struct yaml_pair *, void *);
+void bind_grant_ask(struct binder *, const struct yaml_pair *, void *);
 void bind_grant_deny(struct binder *, const struct yaml_pair *, void *);
 void bind_grant_hostnames(struct binder *, const struct yaml_pair *, void *);
 void bind_grant_cidrs(struct binder *, const struct yaml_pair *, void *);
@@ -130,6 +133,11 @@ void bind_grant_url_path(struct binder *, const struct yaml_pair *, void *);
 void bind_grant_http_rules(struct binder *, const struct yaml_pair *, void *);
 void bind_grant_methods(struct binder *, const struct yaml_pair *, void *);
 void bind_grant_url_paths(struct binder *, const struct yaml_pair *, void *);
+
+/* bind_refusal.c: on_refusal */
+void bind_refusal(struct binder *, const struct yaml_pair *, void *);
+void bind_refusal_url(struct binder *, const struct yaml_pair *, void *);
+void bind_refusal_env(struct binder *, const struct yaml_pair *, void *);
 
 /* bind_credential.c: entries of `credentials` */
 void bind_credential_host(struct binder *, const struct yaml_pair *, void *);

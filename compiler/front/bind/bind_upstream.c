@@ -52,15 +52,29 @@ static bool is_proxy(struct binder *b, const struct text *t,
 		refuse_proxy(b, t->at, "the port of the proxy is missing");
 		return false;
 	}
-	if (url->who == IR_DEST_CIDR && !addr_may_resolve(&url->net.addr)) {
-		bind_error(
-			b, DIAG_PROXY, t->at,
-			"no proxy is reached at '%s': that is the gate itself, or nobody",
-			bind_quote(b, t->s));
-		bind_help(b, "have it listen at an address of this network");
+	if (url->who == IR_DEST_CIDR && !addr_may_resolve(&url->net.addr) &&
+	    !addr_is_loopback(&url->net.addr)) {
+		bind_error(b, DIAG_PROXY, t->at,
+			   "no proxy is reached at '%s': that is nobody's",
+			   bind_quote(b, t->s));
+		bind_help(
+			b,
+			"one of this machine's own is at 127.0.0.1 or [::1], or at an address of its network");
 		return false;
 	}
 	return true;
+}
+
+/* One address, on every machine: which one a resolver would name is not asked,
+ * and what a plan says is what is gone to. */
+static void settle_localhost(struct ir_url *url)
+{
+	static const struct addr v4 = {ADDR_V4, {127, 0, 0, 1}};
+
+	if (url->who != IR_DEST_HOST || !str_is(url->name, "localhost"))
+		return;
+	url->who = IR_DEST_CIDR;
+	url->net = (struct cidr){v4, addr_bits(ADDR_V4)};
 }
 
 static bool take_proxy(struct binder *b, const struct text *t,
@@ -70,6 +84,7 @@ static bool take_proxy(struct binder *b, const struct text *t,
 
 	if (!dest_parse(b->c, t, &d) || !is_proxy(b, t, &d))
 		return false;
+	settle_localhost(&d.u.url);
 	*out = d;
 	return true;
 }

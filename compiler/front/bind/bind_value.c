@@ -48,6 +48,17 @@ static const struct {
 #include "grammar/schema.def"
 };
 
+/* What people have who ask for it, and why it is none: doc/engines.md. */
+static void help_podman(struct binder *b)
+{
+	bind_help(
+		b,
+		"podman 4.3 does not hold a session: without root it leaves out limits and keeps the view to itself; with root it leaves '/run' of a read-only root writable, and an end without its status");
+	bind_help(
+		b,
+		"'native' needs no daemon and no root; 'docker' runs images");
+}
+
 /* Index of the word among those of its type; -1 after reporting. */
 static int choose_word(struct binder *b, const struct yaml_pair *pair,
 		       enum bind_type type)
@@ -63,8 +74,16 @@ static int choose_word(struct binder *b, const struct yaml_pair *pair,
 	for (size_t i = 0; i < n; i++)
 		if (str_is(t->s, names[i]))
 			return (int)i;
-	bind_error(b, DIAG_CHOICE, t->at, "unknown %.*s '%s'",
-		   STR_ARG(pair->key.s), bind_quote(b, t->s));
+	if (type == BIND_TYPE_LASTS)
+		bind_error(b, DIAG_CHOICE, t->at, "no answer is for '%s'",
+			   bind_quote(b, t->s));
+	else
+		bind_error(b, DIAG_CHOICE, t->at, "unknown %.*s '%s'",
+			   STR_ARG(pair->key.s), bind_quote(b, t->s));
+	if (type == BIND_TYPE_ENGINE && str_is(t->s, "podman")) {
+		help_podman(b);
+		return -1;
+	}
 	near = bind_nearest(t->s, names, n);
 	if (near) {
 		bind_help(b, "did you mean '%s'?", near);
@@ -87,6 +106,7 @@ static int choose_word(struct binder *b, const struct yaml_pair *pair,
 	}
 
 CHOICE(bind_value_tls, ir_opt_tls, enum ir_tls, TLS)
+CHOICE(bind_value_lasts, ir_opt_lasts, enum ir_lasts, LASTS)
 CHOICE(bind_value_engine, ir_opt_engine, enum ir_engine, ENGINE)
 CHOICE(bind_value_runtime, ir_opt_runtime, enum ir_runtime, RUNTIME)
 CHOICE(bind_value_masks, ir_opt_masks, enum ir_masks, MASKS)
@@ -180,6 +200,21 @@ void bind_value_age(struct binder *b, const struct yaml_pair *pair, void *field)
 	else
 		not_a(b, pair, "an age",
 		      "a whole number and one of s, m, h, d, w, as in '7d'");
+}
+
+/* Long enough to be read and answered; no client waits for longer. */
+void bind_value_wait(struct binder *b, const struct yaml_pair *pair,
+		     void *field)
+{
+	static const struct unit units[] = {{'s', 1}, {'m', 60}};
+	uint64_t v;
+
+	if (with_unit(pair->value->text.s, units, ARRAY_LEN(units), true,
+		      IR_WAIT_MAX_S, &v))
+		SET(b, pair, field, ir_opt_u64, v);
+	else
+		not_a(b, pair, "a time of 1s to 10m",
+		      "a whole number and one of s, m, as in '60s' or '2m'");
 }
 
 /* "1.5": at most three decimals. Thousandths. */

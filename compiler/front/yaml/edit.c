@@ -284,7 +284,8 @@ bool edit_add(struct arena *a, struct str text, const char *key,
 	if (map->kind != YAML_MAP)
 		return false;
 	network = pair_of(map, "network");
-	if (network && (strcmp(key, "allow") == 0 || strcmp(key, "deny") == 0))
+	if (network && (strcmp(key, "allow") == 0 || strcmp(key, "ask") == 0 ||
+			strcmp(key, "deny") == 0))
 		map = network->value;
 	pair = pair_of(map, key);
 	if (pair)

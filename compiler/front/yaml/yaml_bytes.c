@@ -12,14 +12,6 @@ static bool fail_bytes(struct diags *d, const struct source *src, size_t beg,
 	return false;
 }
 
-/* U+202A-202E, U+2066-2069: they make a reviewer see another order. */
-static bool is_bidi(const unsigned char *p)
-{
-	return p[0] == 0xe2 &&
-	       ((p[1] == 0x80 && p[2] >= 0xaa && p[2] <= 0xae) ||
-		(p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9));
-}
-
 static bool check_bom(struct diags *d, const struct source *src)
 {
 	if (str_starts(src->text, STR("\xef\xbb\xbf")))
@@ -60,7 +52,7 @@ bool yaml_check_bytes(struct diags *d, const struct source *src)
 				d, src, i, i + len, DIAG_ENCODING,
 				"a control character",
 				"remove it, or write it as an escape in double quotes");
-		if (len == 3 && is_bidi(p + i))
+		if (len == 3 && str_is_bidi(p + i))
 			return fail_bytes(
 				d, src, i, i + len, DIAG_ENCODING,
 				"a character that reorders the text around it",

@@ -158,15 +158,22 @@ static bool add_named(struct expander *x, const struct ir_trace_event *entry,
 	return false;
 }
 
-/* "default" and "full", of the built-in tracer's own. */
+/* The built-in tracer's own: "asked" is what of "default" every session has. */
+static bool is_native_set(struct str name)
+{
+	return str_is(name, "default") || str_is(name, "full") ||
+	       str_is(name, "asked");
+}
+
 static bool add_native_set(struct expander *x,
 			   const struct ir_trace_event *entry)
 {
 	bool full = str_is(entry->name, "full");
+	bool asked = str_is(entry->name, "asked");
 	const struct native_event *n;
 
 	for (size_t i = 0; (n = native_event_at(i)); i++)
-		if ((full || n->is_default) &&
+		if ((full || n->is_default) && (!asked || n->is_asked) &&
 		    !add_member(x, entry, tracee_event_named(str_of(n->name))))
 			return false;
 	return true;
@@ -196,8 +203,7 @@ static bool expand_one(struct expander *x, const struct ir_trace_event *entry)
 {
 	const struct tracee_event *e = tracee_event_named(entry->name);
 
-	if (x->f.native &&
-	    (str_is(entry->name, "default") || str_is(entry->name, "full")))
+	if (x->f.native && is_native_set(entry->name))
 		return add_native_set(x, entry);
 	return e ? add_named(x, entry, e) : add_many(x, entry);
 }
@@ -352,7 +358,7 @@ static void settle_reads(struct ir_trace *t)
 	if (t->reads.set)
 		return;
 	vec_each(e, &t->events) {
-		if (str_is(e->name, "default"))
+		if (str_is(e->name, "default") || str_is(e->name, "asked"))
 			continue;
 		named |= t->has_events;
 		from = e->from;

@@ -16,6 +16,12 @@ static uint32_t bucket_of(const char *name, uint16_t type)
 	       ANSWERS_BUCKETS;
 }
 
+/* By its answer: a name that has no text is empty. */
+static bool is_used(const struct answers_slot *slot)
+{
+	return slot->answer.rrs != NULL;
+}
+
 /* Its slot, or -1. */
 static int32_t slot_of(const struct answers *s, const struct dns_query *q)
 {
@@ -35,7 +41,6 @@ static void forget_slot(struct answers *s, int32_t at)
 	while (*p != at)
 		p = &s->v[*p].next;
 	*p = slot->next;
-	slot->name[0] = '\0';
 	dns_msg_done(&slot->answer);
 }
 
@@ -59,7 +64,7 @@ void answers_take(struct answers *s, const struct dns_query *q,
 	if (at < 0) {
 		at = (int32_t)s->next;
 		s->next = (s->next + 1) % ANSWERS_MAX;
-		if (s->v[at].name[0])
+		if (is_used(&s->v[at]))
 			forget_slot(s, at);
 	}
 	head = &s->heads[bucket_of(q->name, q->type)];
@@ -93,6 +98,6 @@ bool answers_find(const struct answers *s, const struct dns_query *q,
 void answers_clear(struct answers *s)
 {
 	for (int32_t i = 0; i < (int32_t)ANSWERS_MAX; i++)
-		if (s->v[i].name[0])
+		if (is_used(&s->v[i]))
 			forget_slot(s, i);
 }

@@ -1,13 +1,27 @@
 #include "runtime/gate/dns/dns_flight.h"
 
 #include "compiler/base/agent_link.h"
+#include "compiler/base/standin_nets.h"
 
 #include <string.h>
 
 #define HEADER_BYTES 12u /* of a message, RFC 1035, 4.1.1 */
 #define FLAG_TC	     2u	 /* in its third byte */
 
+/* What is only asked about keeps its stand-in for so long; its clients do not,
+ * so that they hear soon of what it is granted. */
+#define ASKED_KEPT_S 900u
+#define ASKED_TTL_S  10u
+
+_Static_assert(ASKED_KEPT_S * 1000 < STANDINS_KEEP_MS,
+	       "nobody is sent to another name");
+
 /* --- what is told -------------------------------------------------------- */
+
+static bool is_agents(const struct dns_flight *f)
+{
+	return f->from == DNS_FROM_UDP || f->from == DNS_FROM_TCP;
+}
 
 static void tell_decision(struct dns_gate *g, const struct dns_flight *f,
 			  bool allow, enum reason reason,
@@ -72,14 +86,17 @@ void dns_flight_reply(struct dns_gate *g, const struct dns_flight *f,
 		      const struct dns_answer *answer)
 {
 	uint8_t buf[DNS_MSG_UDP_MAX], *room;
+	bool blocked = why == REASON_NO_GRANT || why == REASON_DENIED;
 	struct dns_client *c;
 	size_t n;
 
 	switch (f->from) {
 	case DNS_FROM_US:
+	case DNS_FROM_ASK:
 		return;
 	case DNS_FROM_UDP:
-		n = dns_msg_reply(&f->q, rcode, answer, buf, f->q.udp_max);
+		n = dns_msg_reply(&f->q, rcode, answer, blocked, buf,
+				  f->q.udp_max);
 		tell_answer(g, f, buf, n, why, answer);
 		/* A full queue is a lost datagram: the client asks again. */
 		if (n)
@@ -92,7 +109,8 @@ void dns_flight_reply(struct dns_gate *g, const struct dns_flight *f,
 		if (c->fd < 0 || c->generation != f->generation)
 			return;
 		room = dns_client_room(c);
-		n = dns_msg_reply(&f->q, rcode, answer, room, DNS_MSG_MAX);
+		n = dns_msg_reply(&f->q, rcode, answer, blocked, room,
+				  DNS_MSG_MAX);
 		tell_answer(g, f, room, n, why, answer);
 		dns_client_answer(c, n);
 		return;
@@ -123,6 +141,13 @@ static enum reason reason_of(enum names_verdict v)
 	return REASON_NO_GRANT;
 }
 
+/* HAProxy goes to an address for as long as it is a name's: pins.h. */
+static uint32_t past_ttl_s(uint32_t ttl_s)
+{
+	return (ttl_s < NFTSET_TTL_MIN_S ? NFTSET_TTL_MIN_S : ttl_s) +
+	       PINS_GRACE_MS / 1000;
+}
+
 /* One element per class; they stay within max because both bounds do. */
 static size_t add_elems(struct nftset_elem *v, size_t n,
 			const struct dns_msg_addr *a,
@@ -130,7 +155,10 @@ static size_t add_elems(struct nftset_elem *v, size_t n,
 {
 	for (unsigned k = names_class_next(classes, 1); k;
 	     k = names_class_next(classes, k + 1))
-		v[n++] = (struct nftset_elem){a->addr, (uint16_t)k, a->ttl_s};
+		v[n++] = (struct nftset_elem){a->addr, (uint16_t)k,
+					      k == NAMES_CLASS_PAST
+						      ? past_ttl_s(a->ttl_s)
+						      : a->ttl_s};
 	return n;
 }
 
@@ -146,7 +174,7 @@ static void plan_renewal(struct dns_gate *g, const struct dns_flight *f,
 	/* Nine tenths; what is kept is renewed as was planned when it came. */
 	if (!f->recalled || n->due_ms[kind] == 0)
 		n->due_ms[kind] = now_ms + (int64_t)ttl_s * 900;
-	n->used |= f->from != DNS_FROM_US;
+	n->used |= is_agents(f);
 }
 
 /* HAProxy learns which addresses the name has, but for those that no name may
@@ -175,6 +203,25 @@ static bool tie_name(struct dns_gate *g, const struct dns_flight *f,
 	return false;
 }
 
+/* Who goes on for HAProxy learns that they are gone to past the proxy. */
+static bool let_past(struct dns_gate *g, const struct dns_flight *f,
+		     const struct dns_answer *a, int64_t now_ms)
+{
+	for (uint32_t i = 0; f->match.past && i < a->n_addrs; i++) {
+		const struct dns_msg_addr *m = &a->addrs[i];
+		int64_t until_ms =
+			now_ms + past_ttl_s(m->ttl_s) * INT64_C(1000);
+
+		if (!m->leads ||
+		    standins_pass(g->standins, &m->addr, now_ms, until_ms))
+			continue;
+		g->on_error(g->data,
+			    "too many addresses are reached past the proxy");
+		return false;
+	}
+	return true;
+}
+
 /*
  * Judge each address, and open those that may be reached. False when the
  * kernel did not take them.
@@ -193,18 +240,22 @@ static bool open_addresses(struct dns_gate *g, const struct dns_flight *f,
 		enum names_verdict v = names_judge(
 			g->names, &f->match, g->hosts, &m->addr, &classes);
 
+		/* that is some name's that goes by the proxy */
+		if (f->match.past && standin_nets_have(&m->addr))
+			v = NAMES_FLOOR;
 		m->keep = v == NAMES_OPEN || v == NAMES_COVERED;
 		m->leads = v == NAMES_OPEN;
 		if (v == NAMES_OPEN) {
 			n = add_elems(elems, n, m, &classes);
 			ttl_s = m->ttl_s < ttl_s ? m->ttl_s : ttl_s;
 		}
-		if (m->keep)
+		/* Of what was asked about the agent knows no address. */
+		if (m->keep && f->from != DNS_FROM_ASK)
 			resolved_addr(g->seen, str_of(f->q.name), &m->addr);
-		else if (f->from != DNS_FROM_US)
+		if (!m->keep && is_agents(f))
 			tell_decision(g, f, false, reason_of(v), &m->addr);
 	}
-	if (!tie_name(g, f, a, now_ms))
+	if (!let_past(g, f, a, now_ms) || !tie_name(g, f, a, now_ms))
 		return false;
 	if (n == 0)
 		return true;
@@ -217,6 +268,20 @@ static bool open_addresses(struct dns_gate *g, const struct dns_flight *f,
 	return true;
 }
 
+/* To who waits for it: the first that may be reached. */
+static void tell_found(struct dns_gate *g, const struct dns_flight *f,
+		       const struct dns_answer *a)
+{
+	const struct addr *found = NULL;
+
+	if (f->from != DNS_FROM_ASK)
+		return;
+	for (uint32_t i = 0; a && !found && i < a->n_addrs; i++)
+		if (a->addrs[i].leads && a->addrs[i].addr.family == ADDR_V4)
+			found = &a->addrs[i].addr;
+	g->on_found(g->data, f->q.name, f->match.private_ok, found);
+}
+
 /* False when they could not be opened: SERVFAIL. */
 static bool answer_addresses(struct dns_gate *g, struct dns_flight *f,
 			     struct dns_answer *a, int64_t now_ms)
@@ -226,14 +291,17 @@ static bool answer_addresses(struct dns_gate *g, struct dns_flight *f,
 	if (!open_addresses(g, f, a, now_ms)) {
 		dns_flight_reply(g, f, LDNS_RCODE_SERVFAIL, REASON_UPSTREAM,
 				 NULL);
+		tell_found(g, f, NULL);
 		return false;
 	}
 	for (uint32_t i = a->n_addrs; i-- > 0;)
 		if (a->addrs[i].keep)
 			first = &a->addrs[i].addr;
 	dns_flight_reply(g, f, a->rcode, REASON_GRANTED, a);
-	if (f->from != DNS_FROM_US && (first || a->n_addrs == 0))
+	/* Of what is only asked about nothing is decided yet. */
+	if (is_agents(f) && f->match.n_lines && (first || a->n_addrs == 0))
 		tell_decision(g, f, true, REASON_GRANTED, first);
+	tell_found(g, f, a);
 	return true;
 }
 
@@ -259,8 +327,9 @@ bool dns_flight_recall(struct dns_gate *g, struct dns_flight *f, int64_t now_ms)
 void dns_flight_fail(struct dns_gate *g, struct dns_flight *f)
 {
 	dns_flight_reply(g, f, LDNS_RCODE_SERVFAIL, REASON_UPSTREAM, NULL);
-	if (f->from != DNS_FROM_US)
+	if (is_agents(f))
 		tell_decision(g, f, false, REASON_UPSTREAM, NULL);
+	tell_found(g, f, NULL);
 	dns_flight_land(g, f);
 }
 
@@ -274,6 +343,8 @@ struct dns_flight *dns_flight_new(struct dns_gate *g)
 		if (f->live)
 			continue;
 		memset(f, 0, offsetof(struct dns_flight, up));
+		/* Here: to begin with no page of them takes memory. */
+		upstream_init(&f->up, g->broker);
 		return f;
 	}
 	return NULL;
@@ -310,10 +381,15 @@ void dns_flight_stand_in(struct dns_gate *g, struct dns_flight *f,
 		return;
 	}
 	if (!standins_take(g->standins, str_of(f->q.name), now_ms, &addr)) {
-		dns_flight_refuse(g, f, LDNS_RCODE_SERVFAIL, REASON_UPSTREAM);
+		dns_flight_refuse(g, f, LDNS_RCODE_SERVFAIL,
+				  REASON_NO_STAND_IN);
 		return;
 	}
-	dns_msg_known(&f->q, &addr, NFTSET_TTL_MIN_S, &answer);
+	dns_msg_known(&f->q, &addr,
+		      f->match.n_lines ? NFTSET_TTL_MIN_S : ASKED_TTL_S,
+		      &answer);
+	if (!f->match.n_lines)
+		answer.addrs[0].ttl_s = ASKED_KEPT_S;
 	(void)answer_addresses(g, f, &answer, now_ms);
 	dns_msg_done(&answer);
 }

@@ -29,8 +29,8 @@ void dns_flight_fail(struct dns_gate *g, struct dns_flight *f);
 void dns_flight_refuse(struct dns_gate *g, struct dns_flight *f,
 		       ldns_pkt_rcode rcode, enum reason reason);
 /*
- * Names go by a proxy: the name's stand-in is the answer, and nothing else is
- * known of it. It does not land: it never was live.
+ * Names go by a proxy, or this one is only asked about: the name's stand-in is
+ * the answer, and nothing else is known of it. It does not land: it never was live.
  */
 void dns_flight_stand_in(struct dns_gate *g, struct dns_flight *f,
 			 int64_t now_ms);

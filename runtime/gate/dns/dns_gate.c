@@ -67,8 +67,6 @@ int dns_gate_open(struct dns_gate *g, const struct dns_gate_ends *v4,
 		g->listeners[i] = -1;
 	for (size_t i = 0; i < DNS_GATE_CLIENTS; i++)
 		dns_client_init(&g->clients[i]);
-	for (size_t i = 0; i < DNS_GATE_FLIGHTS; i++)
-		upstream_init(&g->flights[i].up);
 	answers_init(&g->kept);
 	rc = listen_both(v4, g->listeners, &g->agent4, err);
 	if (rc < 0 || !v6)
@@ -90,6 +88,12 @@ static bool is_agent(const struct dns_gate *g,
 }
 
 /* --- questions ----------------------------------------------------------- */
+
+/* The machine itself is none of what names lead to. */
+static bool is_askable(const struct dns_flight *f)
+{
+	return f->match.ask && !addr_names_machine(str_of(f->q.name));
+}
 
 /*
  * One message of the agent. f says where it came from; its slot is taken only
@@ -120,7 +124,8 @@ static void put_question(struct dns_gate *g, struct dns_flight *f,
 		return;
 	}
 	if (!f->q.name[0] ||
-	    !names_match(g->names, str_of(f->q.name), &f->match)) {
+	    (!names_match(g->names, str_of(f->q.name), &f->match) &&
+	     !is_askable(f))) {
 		dns_flight_refuse(g, f, LDNS_RCODE_NXDOMAIN, REASON_NO_GRANT);
 		return;
 	}
@@ -132,7 +137,9 @@ static void put_question(struct dns_gate *g, struct dns_flight *f,
 		dns_flight_machine(g, f);
 		return;
 	}
-	if (g->names->proxied) {
+	/* What is only asked about leads nowhere yet: doc/design.md, section 7.
+	 */
+	if ((g->names->proxied && !f->match.past) || !f->match.n_lines) {
 		dns_flight_stand_in(g, f, now_ms);
 		return;
 	}
@@ -154,6 +161,11 @@ void dns_gate_changed(struct dns_gate *g)
 		if (!f->live)
 			continue;
 		f->outdated = true;
+		if (f->from == DNS_FROM_ASK) {
+			upstream_stop(&f->up);
+			dns_flight_land(g, f);
+			continue;
+		}
 		denied = names_denied(g->names, str_of(f->q.name));
 		if (!denied &&
 		    names_match(g->names, str_of(f->q.name), &f->match))
@@ -237,9 +249,12 @@ static void take_client(struct dns_gate *g, struct dns_client *c,
 
 /* --- our own questions --------------------------------------------------- */
 
-/* Ask for a name of our own accord; false when there is no room now. */
+/*
+ * Ask for a name of our own accord; false when there is no room now. in_use:
+ * the agent knows an address of it. What stands in is taken for no other.
+ */
 static bool renew_name(struct dns_gate *g, const char *name, uint16_t type,
-		       int64_t now_ms)
+		       bool in_use, int64_t now_ms)
 {
 	struct dns_flight *f;
 
@@ -254,12 +269,27 @@ static bool renew_name(struct dns_gate *g, const char *name, uint16_t type,
 	if (dns_msg_query_for(name, type, &f->q) &&
 	    !names_denied(g->names, str_of(name)) &&
 	    names_match(g->names, str_of(name), &f->match)) {
-		if (g->names->proxied)
-			dns_flight_stand_in(g, f, now_ms);
-		else
+		if (!g->names->proxied || f->match.past)
 			dns_flight_launch(g, f, now_ms);
+		else if (in_use)
+			dns_flight_stand_in(g, f, now_ms);
 	}
 	return true;
+}
+
+void dns_gate_find(struct dns_gate *g, const char *name,
+		   const struct names_match *match, int64_t now_ms)
+{
+	struct dns_flight *f = dns_flight_new(g);
+
+	if (!f || !dns_msg_query_for(name, LDNS_RR_TYPE_A, &f->q)) {
+		g->on_found(g->data, name, match->private_ok, NULL);
+		return;
+	}
+	f->from = DNS_FROM_ASK;
+	f->match = *match;
+	if (!dns_flight_recall(g, f, now_ms))
+		dns_flight_launch(g, f, now_ms);
 }
 
 static void resolve_exact(struct dns_gate *g, int64_t now_ms)
@@ -273,7 +303,7 @@ static void resolve_exact(struct dns_gate *g, int64_t now_ms)
 		if (!renew_name(g, text,
 				g->next_aaaa ? LDNS_RR_TYPE_AAAA
 					     : LDNS_RR_TYPE_A,
-				now_ms))
+				false, now_ms))
 			return;
 		if (g->ipv6 && !g->next_aaaa) {
 			g->next_aaaa = true;
@@ -297,7 +327,7 @@ static void renew_used(struct dns_gate *g, int64_t now_ms)
 			if (n->due_ms[k] == 0 || n->due_ms[k] > now_ms)
 				continue;
 			if (n->used &&
-			    !renew_name(g, n->name, types[k], now_ms))
+			    !renew_name(g, n->name, types[k], true, now_ms))
 				return;
 			n->due_ms[k] = 0;
 			any = true;

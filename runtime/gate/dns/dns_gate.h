@@ -37,7 +37,8 @@
 enum dns_flight_from {
 	DNS_FROM_UDP,
 	DNS_FROM_TCP,
-	DNS_FROM_US, /* a renewal */
+	DNS_FROM_US,  /* a renewal */
+	DNS_FROM_ASK, /* a person said yes to it */
 };
 
 struct dns_flight {
@@ -61,14 +62,19 @@ struct dns_gate {
 	struct nftset *sets;
 	struct resolved *seen;
 	struct pins *pins;
-	struct standins *standins; /* where names->proxied */
+	struct standins *standins; /* where names->proxied, or some are asked
+				    * about */
 	/* Takes what happened; time is filled in there. */
 	void (*on_record)(void *data, const struct record *r);
 	/* Takes what the agent was told, just before it is; likewise. */
 	void (*on_answer)(void *data, const struct record_answer *r);
 	void (*on_error)(void *data, const char *message);
+	/* dns_gate_find(): an address that may be reached; NULL: none. */
+	void (*on_found)(void *data, const char *name, bool private_ok,
+			 const struct addr *addr);
 	void *data;
 	bool ipv6;
+	int broker; /* upstream_init() */
 
 	struct addr agent4, agent6;	   /* nobody else gets an answer */
 	int listeners[DNS_GATE_LISTENERS]; /* -1: none */
@@ -94,6 +100,12 @@ must_check int dns_gate_open(struct dns_gate *g, const struct dns_gate_ends *v4,
  * upstream said before.
  */
 void dns_gate_changed(struct dns_gate *g);
+/*
+ * Ask for an IPv4 address of a name, match: what permits that; then on_found(),
+ * perhaps before this returns. A change of *names ends it without a word.
+ */
+void dns_gate_find(struct dns_gate *g, const char *name,
+		   const struct names_match *match, int64_t now_ms);
 /* Fill exactly DNS_GATE_POLL entries. */
 void dns_gate_poll(struct dns_gate *g, struct pollfd *p);
 /* After poll, with the same entries. */

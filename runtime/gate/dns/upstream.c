@@ -1,5 +1,7 @@
 #include "runtime/gate/dns/upstream.h"
 
+#include "runtime/broker/broker.h"
+
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -8,18 +10,24 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-void upstream_init(struct upstream *u)
+static void make_idle(struct upstream *u)
 {
 	u->fd = -1;
 	u->tcp = false;
 	u->tries = 0;
 }
 
+void upstream_init(struct upstream *u, int broker)
+{
+	make_idle(u);
+	u->broker = broker;
+}
+
 void upstream_stop(struct upstream *u)
 {
 	if (u->fd >= 0)
 		close(u->fd);
-	upstream_init(u);
+	make_idle(u);
 }
 
 static enum upstream_event fail_query(struct upstream *u)
@@ -54,6 +62,11 @@ static bool open_socket(struct upstream *u, const struct addr *server,
 	struct sockaddr_storage sa;
 	socklen_t n = sockaddr_of(server, port, &sa);
 
+	if (u->broker) {
+		u->fd = broker_connect(u->broker, type, (struct sockaddr *)&sa,
+				       n);
+		return u->fd >= 0;
+	}
 	u->fd = socket(sa.ss_family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	return u->fd >= 0 && (connect(u->fd, (struct sockaddr *)&sa, n) == 0 ||
 			      errno == EINPROGRESS);
@@ -87,7 +100,7 @@ enum upstream_event upstream_ask(struct upstream *u, const struct addr *server,
 				 uint16_t port, const struct dns_query *q,
 				 int64_t now_ms)
 {
-	upstream_init(u);
+	make_idle(u);
 	u->tries = 1;
 	return start_query(u, server, port, q, now_ms);
 }

@@ -19,6 +19,7 @@ struct upstream {
 	uint16_t id;
 	unsigned tries;
 	int64_t deadline_ms;
+	int broker;	/* makes its sockets; 0: they are the gate's own */
 	size_t n, want; /* bytes done and to be done in this direction */
 	uint8_t buf[2 + DNS_MSG_MAX];
 };
@@ -29,8 +30,8 @@ enum upstream_event {
 	UPSTREAM_FAILED,
 };
 
-/* Idle, with no descriptor. */
-void upstream_init(struct upstream *u);
+/* Idle, with no descriptor. broker: a channel of runtime/broker; 0: none. */
+void upstream_init(struct upstream *u, int broker);
 /* Ask server for q. UPSTREAM_WAIT, or UPSTREAM_FAILED at once. */
 enum upstream_event upstream_ask(struct upstream *u, const struct addr *server,
 				 uint16_t port, const struct dns_query *q,

@@ -71,6 +71,7 @@ static int put_command(int fd, struct str text, int64_t deadline_ms,
 	return 0;
 }
 
+/* -EMSGSIZE: there is more, and *out_n is all that there is room for. */
 static int get_answer(int fd, char answer[ADMIN_ANSWER_MAX], size_t *out_n,
 		      int64_t deadline_ms, struct err *err)
 {
@@ -80,9 +81,11 @@ static int get_answer(int fd, char answer[ADMIN_ANSWER_MAX], size_t *out_n,
 
 		if (rc < 0)
 			return rc;
-		if (n == ADMIN_ANSWER_MAX)
+		if (n == ADMIN_ANSWER_MAX) {
+			*out_n = n;
 			return err_set(err, -EMSGSIZE,
 				       "HAProxy's answer is too long");
+		}
 		got = recv(fd, answer + n, ADMIN_ANSWER_MAX - n, 0);
 		if (got < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
@@ -110,6 +113,15 @@ int admin_ask(const char *path, struct str text, char answer[ADMIN_ANSWER_MAX],
 	    (rc = put_command(fd, text, deadline_ms, err)) < 0)
 		return rc;
 	return get_answer(fd, answer, out_n, deadline_ms, err);
+}
+
+int admin_ask_some(const char *path, struct str text,
+		   char answer[ADMIN_ANSWER_MAX], size_t *out_n,
+		   struct err *err)
+{
+	int rc = admin_ask(path, text, answer, out_n, err);
+
+	return rc == -EMSGSIZE && *out_n ? 0 : rc;
 }
 
 bool admin_done(struct str answer, unsigned n, const char *fine,

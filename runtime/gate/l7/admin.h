@@ -27,6 +27,11 @@ must_check int admin_ask(const char *path, struct str text,
 			 char answer[ADMIN_ANSWER_MAX], size_t *out_n,
 			 struct err *err);
 
+/* The same; of a longer answer as much as there is room for. */
+must_check int admin_ask_some(const char *path, struct str text,
+			      char answer[ADMIN_ANSWER_MAX], size_t *out_n,
+			      struct err *err);
+
 /*
  * What goes on while an answer is waited for, as HAProxy may itself be waiting
  * for it: step is called when fd can be read, until it says false. One for the

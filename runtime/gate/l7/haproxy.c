@@ -2,17 +2,16 @@
 
 #include "compiler/base/sys/clock.h"
 #include "compiler/plan/gate.h"
+#include "runtime/broker/broker.h"
 #include "runtime/gate/l7/admin.h"
+#include "runtime/gate/l7/user.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -20,6 +19,7 @@
 #include <sys/wait.h>
 
 #define FIRST_FD    10 /* what it inherits, in a row */
+#define BROKER_FD   (FIRST_FD + LISTENERS)
 #define ABOVE_FD    40 /* where that does not collide */
 #define BACKLOG	    1024
 #define RETRY_MS    1
@@ -31,6 +31,10 @@ enum listener {
 	LISTENER_RAW6,
 	LISTENER_HTTP4,
 	LISTENER_HTTP6,
+	LISTENER_NETS4,
+	LISTENER_NETS6,
+	LISTENER_ASK4,
+	LISTENER_ASK6,
 	LISTENERS
 };
 
@@ -45,15 +49,21 @@ static const struct {
 	{GATE_ENV_RAW6, true, GATE_PORT_RAW},
 	{GATE_ENV_HTTP4, false, GATE_PORT_HTTP},
 	{GATE_ENV_HTTP6, true, GATE_PORT_HTTP},
+	{GATE_ENV_NETS4, false, GATE_PORT_NETS},
+	{GATE_ENV_NETS6, true, GATE_PORT_NETS},
+	{GATE_ENV_ASK4, false, GATE_PORT_ASK},
+	{GATE_ENV_ASK6, true, GATE_PORT_ASK},
 };
 
 struct start {
 	const char *config;
 	const struct haproxy_ports *ports;
+	int broker; /* its channel; -1 */
 	int words;
 	pid_t parent;
 	char env_fds[LISTENERS][32];
-	const char *env[1 + LISTENERS + HELLO_CREDENTIALS_MAX + 1];
+	char env_broker[32];
+	const char *env[2 + LISTENERS + HELLO_CREDENTIALS_MAX + 1];
 };
 
 /* --- the sockets --------------------------------------------------------- */
@@ -128,17 +138,6 @@ int haproxy_listen(struct haproxy_ports *ports, struct err *err)
 	return rc;
 }
 
-/* --- its user ------------------------------------------------------------ */
-
-/* One that the namespace does not have changes nothing. */
-uid_t haproxy_user(void)
-{
-	uid_t own = (uid_t)setfsuid(GATE_UID);
-	bool there = (uid_t)setfsuid(own) == GATE_UID;
-
-	return there ? GATE_UID : own;
-}
-
 /* --- the child ----------------------------------------------------------- */
 
 static void raise_files(void)
@@ -149,46 +148,6 @@ static void raise_files(void)
 		return;
 	files.rlim_cur = files.rlim_max;
 	(void)setrlimit(RLIMIT_NOFILE, &files);
-}
-
-static int write_line(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : write(fd, text, strlen(text));
-
-	close(fd);
-	return n < 0 ? -1 : 0;
-}
-
-/*
- * Where the gate's namespace of users has no other than the gate: one more of
- * them, in which that one is called as HAProxy is elsewhere. It has power over
- * nothing, since nothing belongs to it; not over the gate's network.
- */
-static int nest_user(void)
-{
-	char users[64], groups[64];
-
-	snprintf(users, sizeof(users), "%d %lu 1", GATE_UID,
-		 (unsigned long)geteuid());
-	snprintf(groups, sizeof(groups), "%d %lu 1", GATE_UID,
-		 (unsigned long)getegid());
-	if (unshare(CLONE_NEWUSER) < 0 ||
-	    write_line("/proc/self/setgroups", "deny") < 0 ||
-	    write_line("/proc/self/uid_map", users) < 0)
-		return -1;
-	return write_line("/proc/self/gid_map", groups);
-}
-
-/* From root to another user: every capability goes with it. */
-static int become_other(void)
-{
-	if (haproxy_user() != GATE_UID)
-		return nest_user();
-	if (setgroups(0, NULL) < 0 ||
-	    setresgid(GATE_UID, GATE_UID, GATE_UID) < 0)
-		return -1;
-	return setresuid(GATE_UID, GATE_UID, GATE_UID);
 }
 
 /* Nothing here may allocate or return: exec, or status 127. */
@@ -210,7 +169,10 @@ static void become_haproxy(const struct start *s)
 	for (int i = 0; i < LISTENERS; i++)
 		if (dup2(s->ports->fds[i], FIRST_FD + i) < 0)
 			_exit(127);
-	if (become_other() < 0 ||
+	if (s->broker >= 0 && dup2(s->broker, BROKER_FD) < 0)
+		_exit(127);
+	/* from root to another user: every capability goes with it */
+	if (user_become(GATE_UID, GATE_UID) < 0 ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 	    prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != s->parent ||
 	    sigprocmask(SIG_SETMASK, &none, NULL) < 0)
@@ -240,12 +202,34 @@ static int prepare_start(struct start *s, int *out_words,
 			 listeners[i].variable, FIRST_FD + (int)i);
 		s->env[n++] = s->env_fds[i];
 	}
+	if (s->broker >= 0) {
+		snprintf(s->env_broker, sizeof(s->env_broker),
+			 GATE_ENV_BROKER "=%d", BROKER_FD);
+		s->env[n++] = s->env_broker;
+	}
 	/* gate.cfg is refused where this could not be loaded. */
 	s->env[n++] = "LD_PRELOAD=" HAPROXY_READER;
 	for (uint32_t i = 0; i < secrets->n; i++)
 		s->env[n++] = secrets->v[i];
 	s->env[n] = NULL;
 	return 0;
+}
+
+/* One of its own: nobody else reads what it asked for. */
+static int take_channel(struct start *s, struct err *err)
+{
+	int fd;
+
+	if (!s->ports->broker)
+		return 0;
+	fd = broker_channel(s->ports->broker);
+	if (fd >= 0)
+		s->broker = fcntl(fd, F_DUPFD_CLOEXEC, ABOVE_FD);
+	if (s->broker < 0)
+		err_set(err, -errno, "the broker of sockets: %s",
+			strerror(errno));
+	fd_close(&fd);
+	return s->broker < 0 ? err->code : 0;
 }
 
 struct haproxy haproxy_none(void)
@@ -259,13 +243,16 @@ int haproxy_start(struct haproxy *h, const struct haproxy_ports *ports,
 {
 	struct start s = {.config = config,
 			  .ports = ports,
+			  .broker = -1,
 			  .words = -1,
 			  .parent = getpid()};
 	int rc;
 
 	*h = haproxy_none();
 	h->secrets = secrets;
-	rc = prepare_start(&s, &h->words, secrets, err);
+	rc = take_channel(&s, err);
+	if (rc == 0)
+		rc = prepare_start(&s, &h->words, secrets, err);
 	if (rc == 0) {
 		h->pid = fork();
 		if (h->pid == 0)
@@ -275,8 +262,8 @@ int haproxy_start(struct haproxy *h, const struct haproxy_ports *ports,
 			rc = err_set(err, -errno, "fork: %s", strerror(errno));
 		}
 	}
-	if (s.words >= 0)
-		close(s.words);
+	fd_close(&s.words);
+	fd_close(&s.broker);
 	if (rc < 0)
 		return rc;
 	h->pidfd = (int)syscall(SYS_pidfd_open, h->pid, 0);
@@ -306,8 +293,10 @@ static void take_line(struct haproxy *h)
 	h->line[h->n_line] = '\0';
 	h->n_line = 0;
 	strike_out(h, h->line);
-	/* The first says what is wrong, the last that something is. */
-	if (strstr(h->line, "[ALERT]") && !h->alert[0])
+	/* The first says what is wrong, the last that something is; that an
+	 * action ended with its client is nothing. */
+	if (strstr(h->line, "[ALERT]") && !strstr(h->line, "Lua function") &&
+	    !h->alert[0])
 		snprintf(h->alert, sizeof(h->alert), "%.*s",
 			 (int)sizeof(h->alert) - 1, h->line);
 }

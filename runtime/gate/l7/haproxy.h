@@ -21,12 +21,13 @@
 #define HAPROXY_READER	"/membrane-reader.so" /* runtime/reader */
 #define HAPROXY_WAIT_MS 10000
 
-#define HAPROXY_PORTS 4u
+#define HAPROXY_PORTS 8u
 
-/* Two ports, IPv4 and IPv6; zeroed by the caller. */
+/* Four ports, IPv4 and IPv6; zeroed by the caller. */
 struct haproxy_ports {
 	bool open;
 	int fds[HAPROXY_PORTS];
+	int broker; /* asked for a channel for each HAProxy; 0: there is none */
 };
 
 /* haproxy_none() is one that is not there. */
@@ -43,9 +44,6 @@ struct haproxy {
 must_check int haproxy_listen(struct haproxy_ports *ports, struct err *err);
 
 struct haproxy haproxy_none(void);
-/* Whose its sockets are, as the gate counts: GATE_UID, or the gate's own user
- * where its namespace has no other. */
-uid_t haproxy_user(void);
 /*
  * Start it with the configuration at this path. The caller must be root with
  * CAP_SETUID, CAP_SETGID and CAP_KILL.

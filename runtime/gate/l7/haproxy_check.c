@@ -107,8 +107,9 @@ static int make_root(const char *plan, struct err *err)
 /* Not opened, and none has its value: but the configuration asks for them. */
 static char **trial_variables(void)
 {
+	enum { OWN = 9 }; /* those that are written here */
 	static char env[HELLO_CREDENTIALS_MAX][sizeof(GATE_ENV_SECRET) + 16];
-	static char *vars[HELLO_CREDENTIALS_MAX + 6] = {
+	static char *vars[OWN + HELLO_CREDENTIALS_MAX + 1] = {
 		(char *)(uintptr_t)GATE_ENV_RAW4
 		"=0.0.0.0:" GATE_TEXT(GATE_PORT_RAW),
 		(char *)(uintptr_t)GATE_ENV_RAW6
@@ -117,12 +118,20 @@ static char **trial_variables(void)
 		"=0.0.0.0:" GATE_TEXT(GATE_PORT_HTTP),
 		(char *)(uintptr_t)GATE_ENV_HTTP6
 		"=[::]:" GATE_TEXT(GATE_PORT_HTTP),
+		(char *)(uintptr_t)GATE_ENV_NETS4
+		"=0.0.0.0:" GATE_TEXT(GATE_PORT_NETS),
+		(char *)(uintptr_t)GATE_ENV_NETS6
+		"=[::]:" GATE_TEXT(GATE_PORT_NETS),
+		(char *)(uintptr_t)GATE_ENV_ASK4
+		"=0.0.0.0:" GATE_TEXT(GATE_PORT_ASK),
+		(char *)(uintptr_t)GATE_ENV_ASK6
+		"=[::]:" GATE_TEXT(GATE_PORT_ASK),
 		(char *)(uintptr_t)GATE_ENV_READER "=1",
 	};
 
 	for (unsigned i = 0; i < HELLO_CREDENTIALS_MAX; i++) {
 		snprintf(env[i], sizeof(env[i]), GATE_ENV_SECRET "%u=x", i + 1);
-		vars[5 + i] = env[i];
+		vars[OWN + i] = env[i];
 	}
 	return vars;
 }

@@ -435,43 +435,92 @@ int l7_shut_down(const char *admin, struct err *err)
 	return admin_do(admin, (struct str){text, at}, servers, NULL, err);
 }
 
-/* How many connections to servers it has: used_cur, the seventh word. */
-static int count_open(const char *admin, uint64_t *out, struct err *err)
+/* What HAProxy has in hand, by a look at its streams. */
+struct in_hand {
+	unsigned streams;   /* of clients */
+	unsigned to_server; /* of those: connected, or about to be */
+	unsigned shut;	    /* of those: ended by text */
+	char text[ADMIN_BATCH_MAX];
+	size_t n;
+};
+
+/* Of a line of "show sess": whose it is, and its number; or nobody's. */
+static bool read_stream(struct str line, struct str *id, bool *to_server)
+{
+	struct str word;
+
+	*to_server = false;
+	if (!str_field(&line, ':', id) || !str_starts(*id, STR("0x")))
+		return false;
+	while (str_field(&line, ' ', &word)) {
+		if (str_eq(word, STR("fe=GLOBAL")))
+			return false; /* who asks */
+		if (str_starts(word, STR("srv=")))
+			*to_server = !str_eq(word, STR("srv=<none>"));
+	}
+	return true;
+}
+
+/*
+ * By stream, and not by server: a request that may be repeated was just then,
+ * when its connection ended (to_tls_again), and no server's list has it any more.
+ */
+static int look_in_hand(const char *admin, struct in_hand *out, struct err *err)
 {
 	char answer[ADMIN_ANSWER_MAX];
-	struct str rest, server, words, word;
+	struct str rest, line, id;
+	bool to_server;
 	size_t n = 0;
-	int rc = admin_ask(admin, STR("show servers conn\n"), answer, &n, err);
+	int rc = admin_ask_some(admin, STR("show sess\n"), answer, &n, err);
 
-	*out = 0;
+	out->streams = out->to_server = out->shut = 0;
+	out->n = 0;
 	rest = (struct str){answer, n};
-	while (rc == 0 && next_server(&rest, &server, &words)) {
-		bool found = true;
-		uint64_t used;
-
-		for (int i = 1; found && i < 7; i++)
-			found = str_field(&words, ' ', &word);
-		if (found && str_u64(word, UINT32_MAX, &used))
-			*out += used;
+	while (rc == 0 && str_line(&rest, &line)) {
+		if (!read_stream(line, &id, &to_server))
+			continue;
+		out->streams++;
+		out->to_server += to_server;
+		if (!to_server || out->n + id.n + 32 > sizeof(out->text))
+			continue;
+		out->n += (size_t)snprintf(out->text + out->n,
+					   sizeof(out->text) - out->n,
+					   "shutdown session %.*s;",
+					   STR_ARG(id));
+		out->shut++;
 	}
 	return rc;
 }
 
+static int shut_in_hand(const char *admin, struct in_hand *h, struct err *err)
+{
+	if (h->shut == 0)
+		return 0;
+	h->text[h->n - 1] = '\n';
+	return admin_do(admin, (struct str){h->text, h->n}, h->shut,
+			"No such session (use 'show sess').", err);
+}
+
+/*
+ * A stream is logged before it is gone from the list, so where there is none
+ * all was said. A client's that goes to no server may wait for its client.
+ */
 void l7_hear_out(struct l7 *l, const char *admin)
 {
 	struct pollfd p = {l->log.fd, POLLIN, 0};
 	int64_t deadline_ms = clock_ms() + L7_CLOSE_MS;
-	uint64_t open = 1;
-	bool speaks = true;
+	struct in_hand h;
 	struct err err;
+	bool speaks;
 
-	while ((open || speaks) && clock_ms() < deadline_ms) {
-		if (count_open(admin, &open, &err) < 0)
+	do {
+		if (look_in_hand(admin, &h, &err) < 0 ||
+		    shut_in_hand(admin, &h, &err) < 0)
 			return;
-		speaks = poll(&p, 1, L7_SETTLE_MS) > 0;
+		speaks = poll(&p, 1, h.streams ? L7_SETTLE_MS : 0) > 0;
 		if (speaks)
 			(void)l7log_read(&l->log, l->on_line, l->data);
-	}
+	} while ((h.to_server || speaks) && clock_ms() < deadline_ms);
 }
 
 static void end_others(struct l7 *l)

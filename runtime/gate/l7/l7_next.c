@@ -1,6 +1,7 @@
 #include "runtime/gate/l7/l7_next.h"
 
 #include "runtime/gate/l7/tokens.h"
+#include "runtime/gate/l7/user.h"
 #include "runtime/gate/plan/planfile.h"
 
 #include <dirent.h>
@@ -26,7 +27,7 @@ struct sockets {
 static void find_sockets(const char *dir, struct sockets *out)
 {
 	DIR *d = opendir(dir);
-	uid_t user = haproxy_user();
+	uid_t user = user_there(GATE_UID);
 	const struct dirent *e;
 	struct stat st;
 
@@ -60,7 +61,7 @@ static int link_all(const struct sockets *s, struct err *err)
 	char from[128], to[128];
 	int rc = 0;
 
-	if (seteuid(haproxy_user()) < 0)
+	if (seteuid(user_there(GATE_UID)) < 0)
 		return err_set(err, -errno, "keeping sockets: %s",
 			       strerror(errno));
 	for (size_t i = 0; rc == 0 && i < s->n; i++) {

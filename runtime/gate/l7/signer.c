@@ -127,7 +127,7 @@ static bool may_sign(const struct signer *s, struct str name)
 
 	return names_pattern(name) && !memchr(name.p, '*', name.n) &&
 	       !names_denied(s->names, name) &&
-	       (names_match(s->names, name, &match) ||
+	       (names_match(s->names, name, &match) || match.ask ||
 		profiles_minds(s->profiles, name));
 }
 

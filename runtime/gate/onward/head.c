@@ -4,7 +4,7 @@
 
 #define VERSION_PROXY 0x21
 #define TCP_OVER_IPV4 0x11
-#define ADDRESSES     12u /* two of IPv4, two ports */
+#define TCP_OVER_IPV6 0x21
 
 static const uint8_t signature[12] = {0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d,
 				      0x0a, 0x51, 0x55, 0x49, 0x54, 0x0a};
@@ -27,13 +27,16 @@ size_t head_size(const uint8_t *first)
 bool head_parse(const uint8_t *bytes, size_t n, struct head *out)
 {
 	const uint8_t *at = bytes + HEAD_FIRST;
-	struct head h = {.to = {.family = ADDR_V4}};
+	bool six = bytes[13] == TCP_OVER_IPV6;
+	struct head h = {.to = {.family = six ? ADDR_V6 : ADDR_V4}};
+	size_t size = six ? 16 : 4; /* two of these, and two ports */
 
-	if (n < HEAD_FIRST + ADDRESSES || bytes[13] != TCP_OVER_IPV4)
+	if (n < HEAD_FIRST + 2 * size + 4 ||
+	    (!six && bytes[13] != TCP_OVER_IPV4))
 		return false;
-	memcpy(h.to.b, at + 4, 4);
-	h.from_port = get_u16(at + 8);
-	h.port = get_u16(at + 10);
+	memcpy(h.to.b, at + size, size);
+	h.from_port = get_u16(at + 2 * size);
+	h.port = get_u16(at + 2 * size + 2);
 	if (h.port == 0 || h.from_port == 0)
 		return false;
 	*out = h;

@@ -21,7 +21,7 @@ struct head {
 
 /* Bytes of a whole one, from its first HEAD_FIRST; 0: it is none of ours. */
 size_t head_size(const uint8_t *first);
-/* n: what head_size() said. False for anything but TCP over IPv4. */
+/* n: what head_size() said. False for anything but TCP. */
 bool head_parse(const uint8_t *bytes, size_t n, struct head *out);
 
 #endif

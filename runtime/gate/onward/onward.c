@@ -1,14 +1,18 @@
 #include "runtime/gate/onward/onward.h"
 
+#include "compiler/base/standin_nets.h"
+#include "compiler/base/sys/clock.h"
 #include "compiler/plan/gate.h"
+#include "runtime/broker/broker.h"
 #include "runtime/forward/pair.h"
 #include "runtime/gate/l7/admin.h"
+#include "runtime/gate/l7/user.h"
 #include "runtime/gate/onward/head.h"
 
 #include <curl/curl.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,8 +28,10 @@
 #define BACKLOG	    1024
 #define HEAD_WAIT_S 5
 #define LISTEN_FD   3
+#define BROKER_FD   4
 #define REASON_MAX  120u
 
+#define REDIRECTED   300
 #define UNAUTHORISED 407
 
 struct server {
@@ -149,35 +155,120 @@ static void put_reason(CURL *c, CURLcode code, char why[REASON_MAX])
 	if (status == UNAUTHORISED)
 		snprintf(why, REASON_MAX,
 			 "the proxy wants another login (407)");
-	else if (status)
+	else if (status >= REDIRECTED) /* where to is nobody's business */
 		snprintf(why, REASON_MAX, "the proxy refuses it (%ld)", status);
 	else if (code == CURLE_OPERATION_TIMEDOUT)
 		snprintf(why, REASON_MAX, "the proxy does not answer in time");
-	else
+	else if (code == CURLE_COULDNT_CONNECT)
 		snprintf(why, REASON_MAX, "the proxy cannot be reached: %s",
 			 number ? strerror((int)number)
 				: curl_easy_strerror(code));
+	else
+		snprintf(why, REASON_MAX,
+			 "the proxy breaks off or answers nonsense: %s",
+			 curl_easy_strerror(code));
+}
+
+/* --- a socket that somebody else makes ------------------------------------ */
+
+static curl_socket_t take_socket(void *given, curlsocktype purpose,
+				 struct curl_sockaddr *to)
+{
+	(void)purpose, (void)to;
+	return *(int *)given;
+}
+
+static int is_connected(void *given, curl_socket_t fd, curlsocktype purpose)
+{
+	(void)given, (void)fd, (void)purpose;
+	return CURL_SOCKOPT_ALREADY_CONNECTED;
+}
+
+/* On its way; fd -1, and errno: whether it got there. */
+static bool has_arrived(int fd, const char *where, char why[REASON_MAX])
+{
+	struct pollfd p = {fd, POLLOUT, 0};
+	int error = fd < 0 ? errno : ETIMEDOUT;
+	socklen_t n = sizeof(error);
+
+	if (fd >= 0 && poll(&p, 1, ONWARD_CONNECT_MS) > 0)
+		(void)getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &n);
+	if (error)
+		snprintf(why, REASON_MAX, "%s: %s", where, strerror(error));
+	return error == 0;
 }
 
 /* A socket to the other end of the proxy; or -1, and why not. */
-static int connect_by(const struct onward_proxy *p, const char *name,
-		      uint16_t port, char why[REASON_MAX])
+static int connect_by(const struct onward_proxy *p, int channel,
+		      const char *name, uint16_t port, char why[REASON_MAX])
 {
+	int given = channel < 0 ? -1 : broker_to_proxy(channel);
 	curl_socket_t fd = CURL_SOCKET_BAD;
-	CURL *c = curl_easy_init();
 	CURLcode code;
+	CURL *c;
 
+	if (p->broker &&
+	    !has_arrived(given, "the proxy cannot be reached", why))
+		return -1;
+	c = curl_easy_init();
 	if (!c) {
 		snprintf(why, REASON_MAX, "out of memory");
 		return -1;
 	}
 	set_way(c, p, name, port);
+	if (p->broker) {
+		curl_easy_setopt(c, CURLOPT_OPENSOCKETFUNCTION, take_socket);
+		curl_easy_setopt(c, CURLOPT_OPENSOCKETDATA, &given);
+		curl_easy_setopt(c, CURLOPT_SOCKOPTFUNCTION, is_connected);
+	}
 	code = curl_easy_perform(c);
 	if (code == CURLE_OK)
 		code = curl_easy_getinfo(c, CURLINFO_ACTIVESOCKET, &fd);
 	if (code == CURLE_OK && fd != CURL_SOCKET_BAD)
 		return fd; /* the handle's, which lives as long as we do */
 	put_reason(c, code, why);
+	return -1;
+}
+
+static socklen_t put_sockaddr(const struct addr *to, uint16_t port,
+			      struct sockaddr_storage *out)
+{
+	struct sockaddr_in6 *v6 = (void *)out;
+	struct sockaddr_in *v4 = (void *)out;
+
+	memset(out, 0, sizeof(*out));
+	if (to->family == ADDR_V6) {
+		v6->sin6_family = AF_INET6;
+		v6->sin6_port = htons(port);
+		memcpy(&v6->sin6_addr, to->b, 16);
+		return sizeof(*v6);
+	}
+	v4->sin_family = AF_INET;
+	v4->sin_port = htons(port);
+	memcpy(&v4->sin_addr, to->b, 4);
+	return sizeof(*v4);
+}
+
+/* The same, without the proxy. channel: -1, or who makes the socket. */
+static int connect_past(int channel, const struct addr *to, uint16_t port,
+			char why[REASON_MAX])
+{
+	struct sockaddr_storage at;
+	socklen_t size = put_sockaddr(to, port, &at);
+	const struct sockaddr *sa = (const struct sockaddr *)&at;
+	int fd;
+
+	if (channel >= 0) {
+		fd = broker_connect(channel, SOCK_STREAM, sa, size);
+	} else {
+		fd = socket(sa->sa_family,
+			    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		if (fd >= 0 && connect(fd, sa, size) < 0 &&
+		    errno != EINPROGRESS)
+			fd = -1; /* and errno; nobody needs it any more */
+	}
+	if (has_arrived(fd, "past the proxy", why))
+		return fd;
 	return -1;
 }
 
@@ -204,23 +295,61 @@ static void carry(int a, int b)
 	} while (pair_step(&p, fds));
 }
 
-static void serve_client(const struct server *s, int client)
+enum onward_way onward_way(const struct standins *s,
+			   const struct names_nets *past, const struct addr *to,
+			   int64_t now_ms, const char **out_name)
+{
+	if (standin_nets_have(to)) {
+		*out_name = standins_name(s, to);
+		return *out_name ? ONWARD_NAME : ONWARD_NOWHERE;
+	}
+	if (addr_is_machine(to))
+		return ONWARD_MACHINE;
+	if (names_nets_have(past, to) || standins_passes(s, to, now_ms))
+		return ONWARD_PAST;
+	return ONWARD_ADDRESS;
+}
+
+static int connect_on(const struct server *s, int channel, const struct head *h,
+		      char why[REASON_MAX])
+{
+	const struct onward_proxy *p = s->proxy;
+	char addr[ADDR_TEXT_MAX], text[ADDR_TEXT_MAX + 2];
+	const char *name;
+
+	switch (onward_way(s->names, p->past, &h->to, clock_ms(), &name)) {
+	case ONWARD_NOWHERE:
+		break;
+	case ONWARD_NAME:
+		return connect_by(p, channel, name, h->port, why);
+	case ONWARD_ADDRESS:
+		snprintf(text, sizeof(text),
+			 h->to.family == ADDR_V6 ? "[%s]" : "%s",
+			 addr_text(&h->to, addr));
+		return connect_by(p, channel, text, h->port, why);
+	case ONWARD_PAST:
+		return connect_past(channel, &h->to, h->port, why);
+	case ONWARD_MACHINE:
+		return connect_past(-1, &h->to, h->port, why);
+	}
+	snprintf(why, REASON_MAX, "no name is known for it");
+	return -1;
+}
+
+static void serve_client(const struct server *s, int client, int channel)
 {
 	char why[REASON_MAX] = "";
-	const char *name;
 	struct head h;
-	int fd = -1;
+	int fd;
 
 	if (!read_head(client, &h)) {
 		pair_reset(client);
 		return;
 	}
 	forget_reason(s, h.from_port);
-	name = standins_name(s->names, &h.to);
-	if (name)
-		fd = connect_by(s->proxy, name, h.port, why);
-	else
-		snprintf(why, sizeof(why), "no name is known for it");
+	fd = connect_on(s, channel, &h, why);
+	if (channel >= 0)
+		close(channel);
 	if (fd >= 0) {
 		carry(client, fd);
 		return;
@@ -249,22 +378,28 @@ static void serve_all(const struct server *s)
 	for (;;) {
 		int fd = accept4(LISTEN_FD, NULL, NULL, SOCK_CLOEXEC);
 		pid_t self = getpid(), pid;
+		int channel = -1;
 
 		if (fd < 0 && errno != EINTR && errno != ECONNABORTED)
 			return;
 		if (fd < 0)
 			continue;
 		bury_children(&live);
+		/* one of its own, on which nobody else hears an answer */
+		if (s->proxy->broker)
+			channel = broker_channel(BROKER_FD);
 		pid = fork();
 		if (pid == 0) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
 			close(LISTEN_FD);
 			if (getppid() == self)
-				serve_client(s, fd);
+				serve_client(s, fd, channel);
 			_exit(0);
 		}
 		live += pid > 0;
 		close(fd);
+		if (channel >= 0)
+			close(channel);
 	}
 }
 
@@ -275,15 +410,16 @@ static void serve_all(const struct server *s)
 static void become_server(const struct server *s, int listener)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	/* the broker's may be where the listener is to be */
+	int broker = s->proxy->broker ? dup(s->proxy->broker) : dup(null);
 	sigset_t none;
 
 	sigemptyset(&none);
 	if (null < 0 || dup2(null, STDIN_FILENO) < 0 ||
-	    dup2(null, STDOUT_FILENO) < 0 || dup2(listener, LISTEN_FD) < 0 ||
-	    syscall(SYS_close_range, LISTEN_FD + 1, ~0u, 0) < 0 ||
-	    setgroups(0, NULL) < 0 ||
-	    setresuid(GATE_UPSTREAM_UID, GATE_UPSTREAM_UID, GATE_UPSTREAM_UID) <
-		    0 ||
+	    dup2(null, STDOUT_FILENO) < 0 || broker <= BROKER_FD ||
+	    dup2(listener, LISTEN_FD) < 0 || dup2(broker, BROKER_FD) < 0 ||
+	    syscall(SYS_close_range, BROKER_FD + 1, ~0u, 0) < 0 ||
+	    user_become(GATE_UPSTREAM_UID, 0) < 0 ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 	    prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != s->parent ||
 	    sigprocmask(SIG_SETMASK, &none, NULL) < 0)

@@ -1,19 +1,14 @@
 #include "runtime/gate/onward/standins.h"
 
+#include "compiler/base/standin_nets.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #define IN_A_NETWORK 254u
 
-static const uint8_t networks[][3] = {
-	{192, 0, 2},
-	{198, 51, 100},
-	{203, 0, 113},
-};
-
-_Static_assert(sizeof(networks) / sizeof(*networks) * IN_A_NETWORK ==
-		       STANDINS_MAX,
+_Static_assert(STANDIN_NETS *IN_A_NETWORK == STANDINS_MAX,
 	       "one address for each");
 
 int standins_new(struct standins **out, struct err *err)
@@ -29,8 +24,7 @@ int standins_new(struct standins **out, struct err *err)
 
 static void put_addr(uint32_t i, struct addr *out)
 {
-	*out = (struct addr){.family = ADDR_V4};
-	memcpy(out->b, networks[i / IN_A_NETWORK], 3);
+	*out = standin_nets[i / IN_A_NETWORK].addr;
 	out->b[3] = (uint8_t)(i % IN_A_NETWORK + 1);
 }
 
@@ -79,4 +73,42 @@ const char *standins_name(const struct standins *s, const struct addr *addr)
 			return s->v[i].name[0] ? s->v[i].name : NULL;
 	}
 	return NULL;
+}
+
+bool standins_pass(struct standins *s, const struct addr *addr, int64_t now_ms,
+		   int64_t until_ms)
+{
+	struct standin_passing *at = NULL;
+
+	for (uint32_t i = 0; i < STANDINS_PASSING; i++) {
+		struct standin_passing *x = &s->passing[i];
+
+		if (x->until_ms && addr_eq(&x->addr, addr)) {
+			if (until_ms > x->until_ms)
+				x->until_ms = until_ms;
+			return true;
+		}
+		if (!at && x->until_ms <= now_ms)
+			at = x;
+	}
+	if (!at)
+		return false;
+	/* never another's address with this one's time */
+	__atomic_store_n(&at->until_ms, 0, __ATOMIC_SEQ_CST);
+	at->addr = *addr;
+	__atomic_store_n(&at->until_ms, until_ms, __ATOMIC_SEQ_CST);
+	return true;
+}
+
+bool standins_passes(const struct standins *s, const struct addr *addr,
+		     int64_t now_ms)
+{
+	for (uint32_t i = 0; i < STANDINS_PASSING; i++) {
+		const struct standin_passing *x = &s->passing[i];
+
+		if (__atomic_load_n(&x->until_ms, __ATOMIC_SEQ_CST) > now_ms &&
+		    addr_eq(&x->addr, addr))
+			return true;
+	}
+	return false;
 }

@@ -126,8 +126,8 @@ int link_await_uplink(struct link_facts *out, int wait_ms, struct err *err)
 		if (rc < 0 || link_facts_uplink(out))
 			break;
 		if (left_ms <= 0)
-			return err_set(err, -ETIMEDOUT,
-				       "no uplink within %d s", wait_ms / 1000);
+			return err_set(err, -ETIMEDOUT, "no uplink within %d s",
+				       wait_ms / 1000);
 		p = (struct pollfd){mnl_socket_get_fd(events.nl), POLLIN, 0};
 		if (poll(&p, 1, (int)left_ms) > 0)
 			ignore(recv(p.fd, events.room, sizeof(events.room),
@@ -141,7 +141,24 @@ int link_await_uplink(struct link_facts *out, int wait_ms, struct err *err)
 static const uint8_t gate_mac[6] = {0x02, 0x6d, 0x65, 0x6d, 0x62, 0x01};
 static const uint8_t agent_mac[6] = {0x02, 0x6d, 0x65, 0x6d, 0x62, 0x02};
 
-static int make_pair(struct rt *rt, pid_t peer, uint32_t mtu, struct err *err)
+/* Two ends of one cable. */
+struct pair {
+	const char *name, *other;
+	const uint8_t *mac, *other_mac; /* NULL: the kernel's to choose */
+	pid_t peer; /* whose network the other is in; 0: this one */
+	uint32_t mtu;
+};
+
+static void put_end(struct nlmsghdr *h, const char *name, const uint8_t *mac,
+		    uint32_t mtu)
+{
+	mnl_attr_put_strz(h, IFLA_IFNAME, name);
+	mnl_attr_put_u32(h, IFLA_MTU, mtu);
+	if (mac)
+		mnl_attr_put(h, IFLA_ADDRESS, 6, mac);
+}
+
+static int make_pair(struct rt *rt, const struct pair *p, struct err *err)
 {
 	struct nlmsghdr *h = rt_begin(rt, RTM_NEWLINK,
 				      NLM_F_CREATE | NLM_F_EXCL | NLM_F_ACK);
@@ -149,24 +166,21 @@ static int make_pair(struct rt *rt, pid_t peer, uint32_t mtu, struct err *err)
 	int rc;
 
 	mnl_nlmsg_put_extra_header(h, sizeof(struct ifinfomsg));
-	mnl_attr_put_strz(h, IFLA_IFNAME, LINK_GATE_IF);
-	mnl_attr_put_u32(h, IFLA_MTU, mtu);
-	mnl_attr_put(h, IFLA_ADDRESS, sizeof(gate_mac), gate_mac);
+	put_end(h, p->name, p->mac, p->mtu);
 	info = mnl_attr_nest_start(h, IFLA_LINKINFO);
 	mnl_attr_put_str(h, IFLA_INFO_KIND, "veth");
 	data = mnl_attr_nest_start(h, IFLA_INFO_DATA);
 	end = mnl_attr_nest_start(h, VETH_INFO_PEER);
 	mnl_nlmsg_put_extra_header(h, sizeof(struct ifinfomsg));
-	mnl_attr_put_strz(h, IFLA_IFNAME, LINK_AGENT_IF);
-	mnl_attr_put_u32(h, IFLA_MTU, mtu);
-	mnl_attr_put(h, IFLA_ADDRESS, sizeof(agent_mac), agent_mac);
-	mnl_attr_put_u32(h, IFLA_NET_NS_PID, (uint32_t)peer);
+	put_end(h, p->other, p->other_mac, p->mtu);
+	if (p->peer)
+		mnl_attr_put_u32(h, IFLA_NET_NS_PID, (uint32_t)p->peer);
 	mnl_attr_nest_end(h, end);
 	mnl_attr_nest_end(h, data);
 	mnl_attr_nest_end(h, info);
 	rc = rt_talk(rt, h, NULL);
 	if (rc < 0)
-		return err_set(err, rc, "making the agent's link: %s",
+		return err_set(err, rc, "making the link %s: %s", p->name,
 			       strerror(-rc));
 	return 0;
 }
@@ -262,24 +276,33 @@ static int add_neighbour(struct rt *rt, uint32_t index, const char *text,
 	return 0;
 }
 
-static int add_default(struct rt *rt, uint32_t index, const char *gateway,
-		       struct err *err)
+static struct nlmsghdr *begin_default(struct rt *rt, uint32_t index, bool v6,
+				      uint8_t scope)
 {
 	struct nlmsghdr *h = rt_begin(rt, RTM_NEWROUTE,
 				      NLM_F_CREATE | NLM_F_EXCL | NLM_F_ACK);
 	struct rtmsg *r = mnl_nlmsg_put_extra_header(h, sizeof(*r));
+
+	r->rtm_family = v6 ? AF_INET6 : AF_INET;
+	r->rtm_table = RT_TABLE_MAIN;
+	r->rtm_protocol = RTPROT_BOOT;
+	r->rtm_scope = scope;
+	r->rtm_type = RTN_UNICAST;
+	mnl_attr_put_u32(h, RTA_OIF, index);
+	return h;
+}
+
+static int add_default(struct rt *rt, uint32_t index, const char *gateway,
+		       struct err *err)
+{
+	struct nlmsghdr *h;
 	struct addr a;
 	int rc;
 
 	if (!addr_parse(str_of(gateway), &a))
 		return err_set(err, -EINVAL, "gateway '%s'", gateway);
-	r->rtm_family = a.family == ADDR_V6 ? AF_INET6 : AF_INET;
-	r->rtm_table = RT_TABLE_MAIN;
-	r->rtm_protocol = RTPROT_BOOT;
-	r->rtm_scope = RT_SCOPE_UNIVERSE;
-	r->rtm_type = RTN_UNICAST;
+	h = begin_default(rt, index, a.family == ADDR_V6, RT_SCOPE_UNIVERSE);
 	mnl_attr_put(h, RTA_GATEWAY, addr_bits(a.family) / 8u, a.b);
-	mnl_attr_put_u32(h, RTA_OIF, index);
 	rc = rt_talk(rt, h, NULL);
 	if (rc < 0)
 		return err_set(err, rc, "route through %s: %s", gateway,
@@ -309,12 +332,14 @@ static int addresses_up(struct rt *rt, uint32_t index, const char *v4,
 
 int link_gate_up(pid_t peer, uint32_t mtu, bool ipv6, struct err *err)
 {
+	const struct pair pair = {LINK_GATE_IF, LINK_AGENT_IF, gate_mac,
+				  agent_mac,	peer,	       mtu};
 	auto_rt struct rt rt = {0};
 	uint32_t index;
 	int rc;
 
 	if ((rc = rt_open(&rt, 0, err)) < 0 ||
-	    (rc = make_pair(&rt, peer, mtu, err)) < 0 ||
+	    (rc = make_pair(&rt, &pair, err)) < 0 ||
 	    (rc = if_index(LINK_GATE_IF, &index, err)) < 0)
 		return rc;
 	rc = addresses_up(&rt, index, LINK_GATE_V4, LINK_V4_BITS,
@@ -325,6 +350,33 @@ int link_gate_up(pid_t peer, uint32_t mtu, bool ipv6, struct err *err)
 	    !ipv6)
 		return rc;
 	return add_neighbour(&rt, index, LINK_AGENT_V6, agent_mac, err);
+}
+
+/* One end stays down: nothing that is sent there arrives, or comes back. */
+int link_sink_up(bool *ipv6, struct err *err)
+{
+	static const struct pair pair = {
+		LINK_SINK_IF, LINK_SINK_IF "x", NULL, NULL, 0, LINK_SINK_MTU};
+	auto_rt struct rt rt = {0};
+	uint32_t index;
+	int rc;
+
+	if ((rc = rt_open(&rt, 0, err)) < 0 ||
+	    (rc = make_pair(&rt, &pair, err)) < 0 ||
+	    (rc = if_index(LINK_SINK_IF, &index, err)) < 0 ||
+	    (rc = no_link_local(&rt, index, err)) < 0 ||
+	    (rc = set_up(&rt, index, true, err)) < 0)
+		return rc;
+	rc = rt_talk(&rt, begin_default(&rt, index, false, RT_SCOPE_LINK),
+		     NULL);
+	if (rc < 0)
+		return err_set(err, rc, "a route to nowhere: %s",
+			       strerror(-rc));
+	/* a kernel without IPv6 has no route for it, and needs none */
+	*ipv6 = *ipv6 &&
+		rt_talk(&rt, begin_default(&rt, index, true, RT_SCOPE_LINK),
+			NULL) == 0;
+	return 0;
 }
 
 int link_machine_up(struct err *err)

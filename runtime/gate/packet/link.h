@@ -20,6 +20,8 @@
 #define LINK_V4_BITS	  30
 #define LINK_TPROXY_TABLE 100
 #define LINK_V6_BITS	  64
+#define LINK_SINK_IF	  "sink"
+#define LINK_SINK_MTU	  65520u /* of the agent's link, then */
 /* Docker's own addresses on the network need room too. */
 #define LINK_BRIDGE_V4_BITS 29
 #define LINK_BRIDGE_WAIT_MS 60000
@@ -29,6 +31,12 @@ must_check int link_facts_read(struct link_facts *out, struct err *err);
  * -ETIMEDOUT: nobody did, within wait_ms. */
 must_check int link_await_uplink(struct link_facts *out, int wait_ms,
 				 struct err *err);
+/*
+ * In the uplink's place a link that leads nowhere, and default routes over it,
+ * of IPv6 where *ipv6 says so; cleared where the kernel has none. What the
+ * ruleset refuses has to be on its way somewhere.
+ */
+must_check int link_sink_up(bool *ipv6, struct err *err);
 /*
  * Make the pair, its far end in the network namespace of process peer, and set
  * up this end. mtu is the uplink's.

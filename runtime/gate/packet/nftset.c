@@ -58,7 +58,7 @@ static void set_name(uint16_t class, enum addr_family family,
 {
 	static const char *const kinds[] = {
 		NAMES_MAP_SET_GRANT, NAMES_MAP_SET_HTTP, NAMES_MAP_SET_DENIAL,
-		NAMES_MAP_SET_QUIC};
+		NAMES_MAP_SET_QUIC,  NAMES_MAP_SET_ASK,	 NAMES_MAP_SET_PAST};
 
 	snprintf(out, SET_NAME_MAX, "%s%d_%u",
 		 kinds[(class - 1) / LIMIT_CLASSES], (int)family,

@@ -4,9 +4,10 @@
  *
  * Sets are table `inet membrane`, host4_K and host6_K for port class K, http4_K
  * and http6_K for class LIMIT_CLASSES + K, guard4_K and guard6_K for class
- * 2 * LIMIT_CLASSES + K, quic4_K and quic6_K for the rest; they exist already
- * (ruleset.h). The kernel lets nobody read a timeout back in time, so this
- * keeps a mirror of what it put in.
+ * 2 * LIMIT_CLASSES + K, quic4_K and quic6_K for 3 * LIMIT_CLASSES + K,
+ * ask4_K and ask6_K for 4 * LIMIT_CLASSES + K, past4_1 and past6_1 for the
+ * last; they exist already (ruleset.h). The kernel lets nobody read a timeout
+ * back in time, so this keeps a mirror of what it put in.
  */
 #ifndef RUNTIME_GATE_PACKET_NFTSET_H
 #define RUNTIME_GATE_PACKET_NFTSET_H

@@ -61,10 +61,21 @@ static struct str skip_elements(struct str listing, size_t *at, unsigned *line)
 	return word.n ? next_word(listing, at, line, false) : word;
 }
 
+/* From nftables 1.1 on a listing has an ICMP code as a number: which name it
+ * would have depends on the type. */
+static bool is_same_word(struct str before, struct str want, struct str have)
+{
+	if (str_is(before, "code") && str_is(want, "frag-needed") &&
+	    str_is(have, "4"))
+		return true;
+	return str_eq(want, have);
+}
+
 bool ruleset_same(struct str text, struct str listing, unsigned *out_line,
 		  struct str *out_want, struct str *out_have)
 {
 	unsigned line = 1, other = 1;
+	struct str before = {0};
 	size_t i = 0, k = 0;
 
 	for (;;) {
@@ -73,7 +84,7 @@ bool ruleset_same(struct str text, struct str listing, unsigned *out_line,
 
 		if (str_is(want, "}") && str_is(have, "elements"))
 			have = skip_elements(listing, &k, &other);
-		if (!str_eq(want, have)) {
+		if (!is_same_word(before, want, have)) {
 			*out_line = line;
 			*out_want = want;
 			*out_have = have;
@@ -81,6 +92,7 @@ bool ruleset_same(struct str text, struct str listing, unsigned *out_line,
 		}
 		if (want.n == 0)
 			return true;
+		before = want;
 	}
 }
 
@@ -229,6 +241,12 @@ void ruleset_hosts_text(struct str text, const struct names_hosts *hosts,
 		buf_addf(out, "add element inet %s proxy%s { %s . %u }\n",
 			 GATE_TABLE, hosts->proxy.family == ADDR_V6 ? "6" : "4",
 			 addr_text(&hosts->proxy, addr), hosts->proxy_port);
+	if (hosts->resolver_port && ruleset_has_set(text, "resolver4"))
+		buf_addf(out, "add element inet %s resolver%s { %s . %u }\n",
+			 GATE_TABLE,
+			 hosts->resolver.family == ADDR_V6 ? "6" : "4",
+			 addr_text(&hosts->resolver, addr),
+			 hosts->resolver_port);
 }
 
 int ruleset_hosts(struct str text, const struct names_hosts *hosts,

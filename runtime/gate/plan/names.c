@@ -13,8 +13,11 @@ enum section {
 	SECTION_FLOOR,
 	SECTION_PRIVATE,
 	SECTION_COVER,
+	SECTION_PAST,
 	SECTION_PORTS,
 	SECTION_NAME,
+	SECTION_ASK,
+	SECTION_ASKNET,
 	SECTION_DENY,
 	SECTION_GUARD,
 };
@@ -27,8 +30,11 @@ static const struct {
 	{NAMES_MAP_FLOOR, SECTION_FLOOR},
 	{NAMES_MAP_PRIVATE, SECTION_PRIVATE},
 	{NAMES_MAP_COVER, SECTION_COVER},
+	{NAMES_MAP_PAST, SECTION_PAST},
 	{NAMES_MAP_PORTS, SECTION_PORTS},
 	{NAMES_MAP_NAME, SECTION_NAME},
+	{NAMES_MAP_ASK, SECTION_ASK},
+	{NAMES_MAP_ASKNET, SECTION_ASKNET},
 	{NAMES_MAP_DENY, SECTION_DENY},
 	{NAMES_MAP_GUARD, SECTION_GUARD},
 };
@@ -85,9 +91,10 @@ enum kind {
 	KIND_HTTP,
 	KIND_DENIAL,
 	KIND_QUIC,
+	KIND_ASK,
 };
 static const char *const letters[] = {"", NAMES_MAP_HTTP, NAMES_MAP_DENIAL,
-				      NAMES_MAP_QUIC};
+				      NAMES_MAP_QUIC, NAMES_MAP_ASKED};
 
 /* "12" or "h12", as one number; 0 when it is none. */
 static unsigned class_of(struct str text, enum kind *out_kind)
@@ -210,14 +217,69 @@ static bool parse_guard_line(const struct names_map *map, struct str rest,
 	return true;
 }
 
+/* "CLASS WAIT http|-", and what is behind it. */
+static bool parse_asked(const struct names_map *map, struct str *rest,
+			struct names_ask *out)
+{
+	struct str class, wait, http;
+	enum kind kind;
+	uint64_t wait_s;
+	unsigned k;
+
+	if (!take_field(rest, &class) || !take_field(rest, &wait) ||
+	    !str_u64(wait, NAMES_MAP_WAIT_MAX, &wait_s) || wait_s == 0 ||
+	    !take_field(rest, &http))
+		return false;
+	k = class_of(class, &kind);
+	if (!k || kind != KIND_ASK || ports_of(map, k, kind).n == 0)
+		return false;
+	class_set(&out->line.classes, k);
+	out->ports = ports_of(map, k, kind);
+	out->wait_s = (uint32_t)wait_s;
+	out->http = str_is(http, NAMES_MAP_REQUESTS);
+	return out->http || str_is(http, NAMES_MAP_NONE);
+}
+
+static bool parse_ask_line(const struct names_map *map, struct str rest,
+			   struct names_ask *out)
+{
+	struct str flags;
+
+	if (!take_field(&rest, &out->line.name) ||
+	    !names_pattern(out->line.name) || !parse_asked(map, &rest, out) ||
+	    !take_field(&rest, &flags) || !parse_id(rest, 'a'))
+		return false;
+	out->line.id = rest;
+	out->line.private_ok = str_is(flags, NAMES_MAP_PRIVATE);
+	return out->line.private_ok || str_is(flags, NAMES_MAP_NONE);
+}
+
+static bool parse_asknet_line(const struct names_map *map, struct str rest,
+			      struct names_ask *out)
+{
+	struct str net;
+
+	if (!take_field(&rest, &net) || cidr_parse(net, &out->net) != CIDR_OK ||
+	    str_find(net, '/', 0) == net.n || !parse_asked(map, &rest, out) ||
+	    !parse_id(rest, 'a'))
+		return false;
+	out->line.id = rest;
+	return true;
+}
+
 static bool parse_upstream(struct str rest, struct names_map *map)
 {
-	struct str kind, addr;
+	struct str kind, addr, whole = rest;
 	uint64_t port;
 
+	if (!take_field(&rest, &kind))
+		return false;
+	map->proxied = str_is(kind, NAMES_MAP_PROXY);
+	if (map->proxied && rest.n == 0)
+		return true;
+	rest = map->proxied ? rest : whole;
 	map->upstream_host = str_is(rest, NAMES_MAP_HOST);
-	map->proxied = str_is(rest, NAMES_MAP_PROXY);
-	if (map->upstream_host || map->proxied)
+	if (map->upstream_host)
 		return true;
 	if (!take_field(&rest, &kind) || !str_is(kind, NAMES_MAP_UDP) ||
 	    !take_field(&rest, &addr) ||
@@ -237,10 +299,22 @@ static bool parse_net(struct str rest, struct names_nets *nets)
 	return true;
 }
 
+/* A name has no slash, and a network has one. */
+static bool parse_past(struct str rest, struct names_map *map)
+{
+	if (!map->proxied)
+		return false;
+	if (str_find(rest, '/', 0) < rest.n)
+		return parse_net(rest, &map->past);
+	map->passing[map->n_passing++] = rest;
+	return names_pattern(rest);
+}
+
 static bool parse_record(struct names_map *map, enum section section,
 			 struct str rest)
 {
 	struct names_line line = {0};
+	struct names_ask ask = {0};
 
 	switch (section) {
 	case SECTION_START:
@@ -253,6 +327,8 @@ static bool parse_record(struct names_map *map, enum section section,
 		return parse_net(rest, &map->priv);
 	case SECTION_COVER:
 		return parse_net(rest, &map->cover);
+	case SECTION_PAST:
+		return parse_past(rest, map);
 	case SECTION_PORTS:
 		return parse_ports(rest, map);
 	case SECTION_NAME:
@@ -262,6 +338,14 @@ static bool parse_record(struct names_map *map, enum section section,
 			map->wild[map->n_wild++] = line;
 		else
 			map->exact[map->n_exact++] = line;
+		return true;
+	case SECTION_ASK:
+	case SECTION_ASKNET:
+		if (section == SECTION_ASK
+			    ? !parse_ask_line(map, rest, &ask)
+			    : !parse_asknet_line(map, rest, &ask))
+			return false;
+		map->ask[map->n_ask++] = ask;
 		return true;
 	case SECTION_DENY:
 		if (!parse_deny_line(rest, &line))
@@ -315,13 +399,19 @@ static int parse_lines(struct names_map *map, struct str text, struct err *err)
 
 		if (rc < 0)
 			return rc;
-		if (map->n_exact + map->n_wild + map->n_deny + map->n_guard >
+		if (map->n_exact + map->n_wild + map->n_deny + map->n_guard +
+			    map->n_ask >
 		    LIMIT_GRANTS)
 			return err_set(err, -EPROTO, "more than %u names",
 				       LIMIT_GRANTS);
 	}
 	if (at < SECTION_UPSTREAM)
 		return err_set(err, -EPROTO, "no upstream");
+	if (map->proxied &&
+	    (map->n_passing > 0) != (map->upstream_host || map->upstream_port))
+		return err_set(
+			err, -EPROTO,
+			"a resolver for names that pass the proxy, or none of those");
 	return 0;
 }
 
@@ -344,14 +434,17 @@ static bool allocate_arrays(struct names_map *map, struct str text)
 	map->floor.v = calloc(lines, sizeof(*map->floor.v));
 	map->priv.v = calloc(lines, sizeof(*map->priv.v));
 	map->cover.v = calloc(lines, sizeof(*map->cover.v));
+	map->past.v = calloc(lines, sizeof(*map->past.v));
+	map->passing = calloc(lines, sizeof(*map->passing));
 	map->ports = calloc(NAMES_CLASSES_MAX, sizeof(*map->ports));
 	map->exact = calloc(lines, sizeof(*map->exact));
 	map->wild = calloc(lines, sizeof(*map->wild));
 	map->deny = calloc(lines, sizeof(*map->deny));
 	map->guard = calloc(lines, sizeof(*map->guard));
+	map->ask = calloc(lines, sizeof(*map->ask));
 	if (!map->text || !map->floor.v || !map->priv.v || !map->cover.v ||
-	    !map->ports || !map->exact || !map->wild || !map->deny ||
-	    !map->guard)
+	    !map->past.v || !map->passing || !map->ports || !map->exact ||
+	    !map->wild || !map->deny || !map->guard || !map->ask)
 		return false;
 	memcpy(map->text, text.p, text.n);
 	map->text[text.n] = '\0';
@@ -386,11 +479,14 @@ void names_free(struct names_map *map)
 	free(map->floor.v);
 	free(map->priv.v);
 	free(map->cover.v);
+	free(map->past.v);
+	free(map->passing);
 	free(map->ports);
 	free(map->exact);
 	free(map->wild);
 	free(map->deny);
 	free(map->guard);
+	free(map->ask);
 	*map = (struct names_map){0};
 }
 
@@ -429,7 +525,7 @@ bool names_pattern_has(struct str pattern, struct str name)
 	}
 }
 
-static void match_add(struct names_match *m, const struct names_line *line)
+static void match_classes(struct names_match *m, const struct names_line *line)
 {
 	for (size_t i = 0; i < NAMES_CLASS_WORDS; i++) {
 		m->classes.w[i] |= line->classes.w[i];
@@ -437,6 +533,11 @@ static void match_add(struct names_match *m, const struct names_line *line)
 			m->classes_private.w[i] |= line->classes.w[i];
 	}
 	m->private_ok |= line->private_ok;
+}
+
+static void match_add(struct names_match *m, const struct names_line *line)
+{
+	match_classes(m, line);
 	if (m->n_lines < NAMES_MATCH_MAX)
 		m->lines[m->n_lines] = line;
 	m->n_lines++;
@@ -449,6 +550,25 @@ static void match_guard(struct names_match *m, const struct names_classes *c)
 		m->classes.w[i] |= c->w[i];
 		m->classes_private.w[i] |= c->w[i];
 	}
+}
+
+bool names_by_proxy(const struct names_map *map, struct str name)
+{
+	for (uint32_t i = 0; i < map->n_passing; i++)
+		if (names_pattern_has(map->passing[i], name))
+			return false;
+	return map->proxied;
+}
+
+/* Whatever opens an address says also which way it is gone to. */
+void names_match_past(const struct names_map *map, struct str name,
+		      struct names_match *m)
+{
+	m->past = map->proxied && !names_by_proxy(map, name);
+	if (!m->past)
+		return;
+	class_set(&m->classes, NAMES_CLASS_PAST);
+	class_set(&m->classes_private, NAMES_CLASS_PAST);
 }
 
 bool names_match(const struct names_map *map, struct str name,
@@ -470,10 +590,29 @@ bool names_match(const struct names_map *map, struct str name,
 	for (uint32_t i = 0; i < map->n_wild; i++)
 		if (names_pattern_has(map->wild[i].name, name))
 			match_add(out, &map->wild[i]);
-	for (uint32_t i = 0; out->n_lines && i < map->n_guard; i++)
+	for (uint32_t i = 0; i < map->n_ask; i++) {
+		const struct names_ask *ask = &map->ask[i];
+
+		if (!ask->line.name.n ||
+		    !names_pattern_has(ask->line.name, name))
+			continue;
+		match_classes(out, &ask->line);
+		out->ask = out->ask ? out->ask : ask;
+	}
+	for (uint32_t i = 0; (out->n_lines || out->ask) && i < map->n_guard;
+	     i++)
 		if (names_pattern_has(map->guard[i].name, name))
 			match_guard(out, &map->guard[i].classes);
+	if (out->n_lines)
+		names_match_past(map, name, out);
 	return out->n_lines > 0;
+}
+
+void names_only_asked(struct names_match *m)
+{
+	for (size_t i = 0; i < 2 * LIMIT_CLASSES / 64; i++)
+		m->classes.w[i] = m->classes_private.w[i] = 0;
+	m->n_lines = 0;
 }
 
 bool names_permits(const struct names_map *map, const struct names_line *line,
@@ -487,6 +626,99 @@ bool names_permits(const struct names_map *map, const struct names_line *line,
 	return false;
 }
 
+/* Of either kind of a grant's classes. */
+static bool line_opens(const struct names_map *map,
+		       const struct names_line *line, uint16_t port,
+		       bool *out_http)
+{
+	if (names_permits(map, line, "tcp", port)) {
+		*out_http = false;
+		return true;
+	}
+	for (unsigned k = names_class_next(&line->classes, LIMIT_CLASSES + 1);
+	     k && k <= 2 * LIMIT_CLASSES;
+	     k = names_class_next(&line->classes, k + 1))
+		if (portlist_has(ports_of(map, k, KIND_HTTP), "tcp", port)) {
+			*out_http = true;
+			return true;
+		}
+	return false;
+}
+
+bool names_opens(const struct names_map *map, struct str name, uint16_t port,
+		 bool *out_http)
+{
+	struct names_match m;
+	bool opens = false, http = false;
+
+	(void)names_match(map, name, &m);
+	for (uint32_t i = 0; i < m.n_lines && i < NAMES_MATCH_MAX; i++) {
+		if (!line_opens(map, m.lines[i], port, &http))
+			continue;
+		*out_http = opens ? *out_http && http : http;
+		opens = true;
+	}
+	return opens;
+}
+
+const struct names_ask *names_asked(const struct names_map *map,
+				    struct str name, uint16_t port)
+{
+	for (uint32_t i = 0; i < map->n_ask; i++) {
+		const struct names_ask *a = &map->ask[i];
+
+		if (a->line.name.n && names_pattern_has(a->line.name, name) &&
+		    portlist_has(a->ports, "tcp", port))
+			return a;
+	}
+	return NULL;
+}
+
+/*
+ * Could it lead there? The nets of '*' are all addresses, with the id of its
+ * line for names; it leads to no other than public ones, and those a net of its
+ * own may be about.
+ */
+static bool leads_to(const struct names_map *map, const struct names_ask *a,
+		     const struct addr *addr)
+{
+	if (a->net.bits || addr_scope(addr) == ADDR_PUBLIC)
+		return true;
+	for (uint32_t i = 0; i < map->n_ask; i++)
+		if (map->ask[i].line.name.n &&
+		    str_eq(map->ask[i].line.id, a->line.id))
+			return false;
+	return true;
+}
+
+const struct names_ask *names_asked_addr(const struct names_map *map,
+					 const struct addr *addr, uint16_t port)
+{
+	for (uint32_t i = 0; i < map->n_ask; i++) {
+		const struct names_ask *a = &map->ask[i];
+
+		if (!a->line.name.n && cidr_has(&a->net, addr) &&
+		    portlist_has(a->ports, "tcp", port) &&
+		    leads_to(map, a, addr))
+			return a;
+	}
+	return NULL;
+}
+
+const struct names_ask *names_ask_of(const struct names_map *map, struct str id,
+				     struct str name, const struct addr *addr)
+{
+	for (uint32_t i = 0; i < map->n_ask; i++) {
+		const struct names_ask *a = &map->ask[i];
+
+		if (str_eq(a->line.id, id) &&
+		    (a->line.name.n ? names_pattern_has(a->line.name, name)
+				    : cidr_has(&a->net, addr)))
+			return a;
+	}
+	return NULL;
+}
+
 const struct names_line *names_denied(const struct names_map *map,
 				      struct str name)
 {
@@ -496,7 +728,7 @@ const struct names_line *names_denied(const struct names_map *map,
 	return NULL;
 }
 
-static bool nets_have(const struct names_nets *nets, const struct addr *a)
+bool names_nets_have(const struct names_nets *nets, const struct addr *a)
 {
 	for (uint32_t i = 0; i < nets->n; i++)
 		if (cidr_has(&nets->v[i], a))
@@ -517,7 +749,7 @@ static int nets_bits(const struct names_nets *nets, const struct addr *a)
 
 bool names_covered(const struct names_map *map, const struct addr *addr)
 {
-	return nets_have(&map->cover, addr);
+	return names_nets_have(&map->cover, addr);
 }
 
 enum names_verdict names_judge(const struct names_map *map,
@@ -543,7 +775,7 @@ enum names_verdict names_judge(const struct names_map *map,
 	/* Whatever names say: its cidr grant has the ports. */
 	if (opened)
 		return NAMES_COVERED;
-	if (scope == ADDR_PUBLIC && !nets_have(&map->priv, addr)) {
+	if (scope == ADDR_PUBLIC && !names_nets_have(&map->priv, addr)) {
 		*out_classes = match->classes;
 		return NAMES_OPEN;
 	}

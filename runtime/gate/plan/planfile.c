@@ -80,32 +80,28 @@ void planfile_free(struct str text)
 	free((void *)(uintptr_t)text.p);
 }
 
-static int link_of(struct str text, enum planfile_link *out, struct err *err)
+static int read_link(const cJSON *tree, enum planfile_link *out,
+		     struct err *err)
 {
-	cJSON *tree = cJSON_ParseWithLength(text.p, text.n);
 	const cJSON *link =
 		cJSON_GetObjectItemCaseSensitive(tree, DOCKER_JSON_LINK);
-	int rc = 0;
 
 	if (!cJSON_IsString(link))
-		rc = err_set(err, -EPROTO, "docker.json: no link");
-	else if (strcmp(link->valuestring, DOCKER_JSON_VETH) == 0)
+		return err_set(err, -EPROTO, "docker.json: no link");
+	if (strcmp(link->valuestring, DOCKER_JSON_VETH) == 0)
 		*out = PLANFILE_VETH;
 	else if (strcmp(link->valuestring, DOCKER_JSON_BRIDGE) == 0)
 		*out = PLANFILE_BRIDGE;
 	else
-		rc = err_set(err, -EPROTO, "docker.json: unknown link");
-	cJSON_Delete(tree);
-	return rc;
+		return err_set(err, -EPROTO, "docker.json: unknown link");
+	return 0;
 }
 
 /* member: of each item that is an object; NULL: they are ports themselves. */
-static int ports_of(struct str text, const char *key, const char *member,
-		    struct planfile_ports *out, struct err *err)
+static int read_ports(const cJSON *tree, const char *key, const char *member,
+		      struct planfile_ports *out, struct err *err)
 {
-	cJSON *tree = cJSON_ParseWithLength(text.p, text.n);
 	const cJSON *o, *list = cJSON_GetObjectItemCaseSensitive(tree, key);
-	int rc = 0;
 
 	cJSON_ArrayForEach(o, list) {
 		const cJSON *p =
@@ -113,63 +109,34 @@ static int ports_of(struct str text, const char *key, const char *member,
 			       : o;
 
 		if (out->n == LIMIT_MACHINE_PORTS || !cJSON_IsNumber(p) ||
-		    p->valueint < 1 || p->valueint > UINT16_MAX) {
-			rc = err_set(err, -EPROTO, "docker.json: no ports");
-			break;
-		}
+		    p->valueint < 1 || p->valueint > UINT16_MAX)
+			return err_set(err, -EPROTO, "docker.json: no ports");
 		out->v[out->n++] = (uint16_t)p->valueint;
 	}
+	return 0;
+}
+
+int planfile_vectors(const char *dir, struct planfile_vectors *out,
+		     struct err *err)
+{
+	struct str text;
+	int rc = planfile_read(dir, PLAN_DOCKER, &text, err);
+	cJSON *tree;
+
+	*out = (struct planfile_vectors){.link = PLANFILE_VETH};
+	if (rc == -ENOENT)
+		rc = planfile_read(dir, PLAN_NATIVE, &text, err);
+	if (rc < 0)
+		return rc == -ENOENT ? 0 : rc;
+	tree = cJSON_ParseWithLength(text.p, text.n);
+	rc = read_link(tree, &out->link, err);
+	if (rc == 0)
+		rc = read_ports(tree, DOCKER_JSON_HOST_PORTS, NULL, &out->host,
+				err);
+	if (rc == 0)
+		rc = read_ports(tree, DOCKER_JSON_PUBLISHED, DOCKER_JSON_TO,
+				&out->published, err);
 	cJSON_Delete(tree);
-	return rc;
-}
-
-/* Whichever engine runs the gate: both say the same of what is read here. */
-static int read_vectors(const char *dir, struct str *out, struct err *err)
-{
-	int rc = planfile_read(dir, PLAN_DOCKER, out, err);
-
-	return rc == -ENOENT ? planfile_read(dir, PLAN_NATIVE, out, err) : rc;
-}
-
-static int read_ports(const char *dir, const char *key, const char *member,
-		      struct planfile_ports *out, struct err *err)
-{
-	struct str text;
-	int rc = read_vectors(dir, &text, err);
-
-	*out = (struct planfile_ports){0};
-	if (rc == -ENOENT)
-		return 0;
-	if (rc < 0)
-		return rc;
-	rc = ports_of(text, key, member, out, err);
-	planfile_free(text);
-	return rc;
-}
-
-int planfile_host_ports(const char *dir, struct planfile_ports *out,
-			struct err *err)
-{
-	return read_ports(dir, DOCKER_JSON_HOST_PORTS, NULL, out, err);
-}
-
-int planfile_published(const char *dir, struct planfile_ports *out,
-		       struct err *err)
-{
-	return read_ports(dir, DOCKER_JSON_PUBLISHED, DOCKER_JSON_TO, out, err);
-}
-
-int planfile_link(const char *dir, enum planfile_link *out, struct err *err)
-{
-	struct str text;
-	int rc = read_vectors(dir, &text, err);
-
-	*out = PLANFILE_VETH;
-	if (rc == -ENOENT)
-		return 0;
-	if (rc < 0)
-		return rc;
-	rc = link_of(text, out, err);
 	planfile_free(text);
 	return rc;
 }

@@ -22,19 +22,21 @@ enum planfile_link {
 must_check int planfile_read(const char *dir, const char *name, struct str *out,
 			     struct err *err);
 void planfile_free(struct str text);
-/* docker.json's "link"; PLANFILE_VETH when there is no docker.json. */
-must_check int planfile_link(const char *dir, enum planfile_link *out,
-			     struct err *err);
 
-/* Its "host_ports"; none when there is no docker.json. */
 struct planfile_ports {
 	uint16_t v[LIMIT_MACHINE_PORTS];
 	uint32_t n;
 };
-must_check int planfile_host_ports(const char *dir, struct planfile_ports *out,
-				   struct err *err);
-/* Of its "published", the ports inside; likewise. */
-must_check int planfile_published(const char *dir, struct planfile_ports *out,
-				  struct err *err);
+
+/* What the gate reads of docker.json, or of native.json, which says the same. */
+struct planfile_vectors {
+	enum planfile_link link;	 /* "link" */
+	struct planfile_ports host;	 /* "host_ports" */
+	struct planfile_ports published; /* of "published": the ports inside */
+};
+
+/* Without either file: a veth, and no ports. */
+must_check int planfile_vectors(const char *dir, struct planfile_vectors *out,
+				struct err *err);
 
 #endif

@@ -124,3 +124,12 @@ struct str profiles_find(const struct profiles *p, struct str token,
 			return p->v[lo].id;
 	return (struct str){0};
 }
+
+struct str profiles_token(const struct profiles *p, struct str id,
+			  struct str name, const struct addr *addr)
+{
+	for (uint32_t i = 0; i < p->n; i++)
+		if (str_eq(p->v[i].id, id) && fits_place(&p->v[i], name, addr))
+			return p->v[i].token;
+	return (struct str){0};
+}

@@ -36,5 +36,8 @@ bool profiles_minds(const struct profiles *p, struct str name);
 /* Empty when no line fits; addr may be NULL. */
 struct str profiles_find(const struct profiles *p, struct str token,
 			 struct str name, const struct addr *addr);
+/* The other way: the token of a rule that is about that name or address. */
+struct str profiles_token(const struct profiles *p, struct str id,
+			  struct str name, const struct addr *addr);
 
 #endif

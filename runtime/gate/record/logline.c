@@ -64,10 +64,13 @@ static void take_texts(const cJSON *o, struct logline *l)
 static bool take_connect(const cJSON *o, struct logline *l)
 {
 	const char *verdict = json_find_str(o, "verdict").p;
+	uint64_t asked = 0;
 
 	l->tls = strcmp(json_find_str(o, "proto").p, "tls") == 0;
 	l->allow = strcmp(verdict, "allow") == 0;
 	if (strcmp(verdict, "l7") == 0) {
+		(void)str_u64(json_find_str(o, "asked"), UINT32_MAX, &asked);
+		l->asked = (uint32_t)asked;
 		l->kind = LOGLINE_REQUESTLESS;
 		l->allow = true;
 		return true;
@@ -88,14 +91,17 @@ static bool take_connect(const cJSON *o, struct logline *l)
  */
 static bool take_request(const cJSON *o, struct logline *l)
 {
+	bool permitted = l->reason == REASON_GRANTED ||
+			 l->reason == REASON_ANSWERED;
+
 	l->kind = l->reason == REASON_HANDSHAKE ? LOGLINE_CONNECT
 						: LOGLINE_REQUEST;
 	l->tls = json_find_u64(o, "tls", 1) == 1;
-	if (l->reason == REASON_GRANTED && l->status >= BAD_GATEWAY &&
+	if (permitted && l->status >= BAD_GATEWAY &&
 	    l->status <= GATEWAY_TIMEOUT && json_find_str(o, "end").p[0] &&
 	    strchr("SsP", json_find_str(o, "end").p[0]))
 		l->reason = REASON_UPSTREAM;
-	l->allow = l->reason == REASON_GRANTED;
+	l->allow = permitted && l->reason != REASON_UPSTREAM;
 	return true;
 }
 

@@ -11,6 +11,7 @@
  *	rule     what decided, a token of profiles.map, or "-"
  *	proto    of conn: "tls", "http", "raw", "none";  tls  of req: 1 or 0
  *	addr, port, name, method, path, status, err, tlserr
+ *	asked    of conn: by which answer it went on, or "-"
  *	way      why a proxy did not pass it on, or "-"
  *	sport    the client's own port, which tells its connections apart
  *	end      of req: how it ended, as HAProxy's "%ts"
@@ -43,6 +44,7 @@ struct logline {
 	bool has_addr;
 	struct addr addr;
 	uint16_t port, sport, status;
+	uint32_t asked; /* of a connection that was passed on; 0: none */
 	uint64_t up, down;
 	char name[LIMIT_NAME_BYTES + 1];
 	char method[LOGLINE_METHOD_MAX + 1];

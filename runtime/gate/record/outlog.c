@@ -26,15 +26,9 @@ static bool put_line(struct outlog *o, const char *line, size_t n)
 
 static void report_lost(struct outlog *o)
 {
-	char text[96], line[RECORD_MAX];
-	size_t n;
+	char line[RECORD_MAX];
 
-	if (!o->n_lost)
-		return;
-	snprintf(text, sizeof(text), "%llu decision records were lost",
-		 (unsigned long long)o->n_lost);
-	n = record_error(text, line);
-	if (put_line(o, line, n))
+	if (o->n_lost && put_line(o, line, record_lost(o->n_lost, line)))
 		o->n_lost = 0;
 }
 
@@ -111,9 +105,11 @@ void outlog_write(struct outlog *o)
 	if (done < 0 && errno != EAGAIN && errno != EINTR)
 		o->closed = true;
 	if (done > 0) {
-		o->stuck = false;
 		o->head = (o->head + (size_t)done) % OUTLOG_BYTES;
 		o->n -= (size_t)done;
+		/* A page read now and then is not yet a reader who keeps up. */
+		if (o->n < OUTLOG_BYTES / 2)
+			o->stuck = false;
 	}
 }
 

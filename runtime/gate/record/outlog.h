@@ -3,8 +3,10 @@
  *
  * What can be folded or left out asks for room first, and leaves half of the
  * queue to what cannot. For that the queue is emptied when it is full, which
- * waits for the launcher; only one that reads nothing for OUTLOG_WAIT_MS costs
- * lines. They are counted, and the count goes out as soon as there is room.
+ * waits for the launcher; only one that has made no room in OUTLOG_WAIT_MS costs
+ * lines, and is not waited for again before it has read half of the queue: who
+ * asks is not to stand behind a disk that has stalled. Lines lost are counted,
+ * and the count goes out as soon as there is room.
  *
  * What nobody waits for goes out in batches: each write wakes up a chain of
  * processes, through Docker and its client to the launcher.
@@ -26,7 +28,7 @@
 struct outlog {
 	int fd;
 	bool closed;	 /* the reader is gone */
-	bool stuck;	 /* it was waited for in vain, and has read nothing */
+	bool stuck;	 /* waited for in vain, and half has not been read since */
 	size_t head, n;	 /* of the ring */
 	int64_t due_ms;	 /* what is in there goes out then; 0: at once */
 	uint64_t n_lost; /* lines not yet reported as lost */

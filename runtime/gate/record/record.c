@@ -1,5 +1,6 @@
 #include "runtime/gate/record/record.h"
 
+#include "compiler/base/question.h"
 #include "compiler/plan/gate.h"
 
 #include <arpa/inet.h>
@@ -224,6 +225,15 @@ size_t record_answers_lost(uint64_t n, char buf[RECORD_MAX])
 	return print_line(o, buf);
 }
 
+size_t record_lost(uint64_t n, char buf[RECORD_MAX])
+{
+	cJSON *o = cJSON_CreateObject();
+
+	add_text(o, "event", "lost");
+	cJSON_AddNumberToObject(o, "count", (double)n);
+	return print_line(o, buf);
+}
+
 static void add_counter(cJSON *o, const char *way, const char *packets,
 			const struct flow_counter *c)
 {
@@ -310,6 +320,52 @@ size_t record_renewal(const struct record_renewal *r, char buf[RECORD_MAX])
 	cJSON_AddBoolToObject(o, "form", r->is_form);
 	add_str(o, "agent", r->agent);
 	add_str(o, "body", r->body);
+	return print_line(o, buf);
+}
+
+/* What both begin with that are about a question. */
+static cJSON *about_question(const char *event, const struct timespec *time,
+			     uint32_t id)
+{
+	cJSON *o = cJSON_CreateObject();
+	char text[CLOCK_TEXT_MAX];
+
+	add_text(o, "event", event);
+	add_text(o, "time", clock_text(time, text));
+	cJSON_AddNumberToObject(o, "id", id);
+	return o;
+}
+
+size_t record_question(const struct record_question *q, char buf[RECORD_MAX])
+{
+	cJSON *o = about_question(QUESTION_EVENT, &q->time, q->id);
+	char text[ADDR_TEXT_MAX];
+
+	add_text(o, "rule", q->rule);
+	if (q->from) {
+		add_text(o, "source", q->from->source);
+		cJSON_AddNumberToObject(o, "line", q->from->line);
+	}
+	if (q->name[0])
+		add_text(o, "name", q->name);
+	else
+		add_text(o, "addr", addr_text(q->addr, text));
+	cJSON_AddNumberToObject(o, "port", q->port);
+	if (q->method[0]) {
+		cJSON_AddBoolToObject(o, "tls", q->tls);
+		add_text(o, "method", q->method);
+		add_text(o, "path", q->path);
+	}
+	cJSON_AddNumberToObject(o, "wait_s", q->wait_s);
+	cJSON_AddNumberToObject(o, "sport", q->sport);
+	return print_line(o, buf);
+}
+
+size_t record_answered(const struct record_answered *r, char buf[RECORD_MAX])
+{
+	cJSON *o = about_question(ANSWERED_EVENT, &r->time, r->id);
+
+	add_text(o, "answer", r->answer);
 	return print_line(o, buf);
 }
 

@@ -69,6 +69,8 @@ struct record_answer {
 size_t record_answer(const struct record_answer *r, char buf[RECORD_MAX]);
 /* So many of them were not told. */
 size_t record_answers_lost(uint64_t n, char buf[RECORD_MAX]);
+/* So many lines of any kind had no room, since this was last said. */
+size_t record_lost(uint64_t n, char buf[RECORD_MAX]);
 
 /*
  * How much a flow moved that the packet filter passed: the record of its
@@ -110,6 +112,27 @@ struct record_renewal {
 	struct str agent, body;
 };
 size_t record_renewal(const struct record_renewal *r, char buf[RECORD_MAX]);
+
+/* What waits for a person's answer, and the end of that. */
+struct record_question {
+	struct timespec time;
+	uint32_t id, wait_s;
+	const char *rule; /* its id */
+	const struct provenance_rule *from; /* of it; may be NULL */
+	const char *name;		    /* empty: it is about the address */
+	const struct addr *addr;
+	uint16_t port, sport;
+	bool tls; /* of a request: https */
+	const char *method, *path; /* empty: it is about the connection */
+};
+/* The length, 0 when it does not fit. */
+size_t record_question(const struct record_question *q, char buf[RECORD_MAX]);
+struct record_answered {
+	struct timespec time;
+	uint32_t id;
+	const char *answer; /* asking_end_text() */
+};
+size_t record_answered(const struct record_answered *r, char buf[RECORD_MAX]);
 
 /*
  * The prefix of a log rule: "membrane:REASON:" or "membrane:allow:", and

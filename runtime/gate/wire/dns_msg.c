@@ -504,8 +504,27 @@ static void add_records(ldns_pkt *p, const struct dns_answer *answer)
 	}
 }
 
+/* The packet has the list from then on. */
+static void add_blocked(ldns_pkt *p)
+{
+	static const char text[] = DNS_MSG_BLOCKED;
+	uint8_t data[2 + sizeof(text) - 1];
+	ldns_edns_option_list *list =
+		checked_memory(ldns_edns_option_list_new());
+	bool pushed;
+
+	ldns_write_uint16(data, LDNS_EDE_BLOCKED);
+	memcpy(data + 2, text, sizeof(text) - 1);
+	pushed = ldns_edns_option_list_push(
+		list, checked_memory(ldns_edns_new_from_data(
+			      LDNS_EDNS_EDE, sizeof(data), data)));
+	assert(pushed);
+	ldns_pkt_set_edns_option_list(p, list);
+}
+
 size_t dns_msg_reply(const struct dns_query *q, ldns_pkt_rcode rcode,
-		     const struct dns_answer *answer, uint8_t *out, size_t max)
+		     const struct dns_answer *answer, bool blocked,
+		     uint8_t *out, size_t max)
 {
 	auto_pkt ldns_pkt *p = pkt_with(q, false);
 	size_t n;
@@ -518,6 +537,8 @@ size_t dns_msg_reply(const struct dns_query *q, ldns_pkt_rcode rcode,
 	ldns_pkt_set_rcode(p, (uint8_t)rcode);
 	if (q->edns)
 		ldns_pkt_set_edns_udp_size(p, DNS_MSG_UDP_MAX);
+	if (q->edns && blocked)
+		add_blocked(p);
 	if (answer)
 		add_records(p, answer);
 	n = pkt_write(p, out, max);

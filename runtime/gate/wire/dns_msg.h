@@ -122,11 +122,18 @@ size_t dns_msg_show(const struct dns_answer *a, struct dns_shown *out,
 		    size_t max);
 
 /*
+ * Who asks by EDNS is told why: "Blocked" and a text, an extended error (RFC
+ * 8914, section 4.16).
+ */
+#define DNS_MSG_BLOCKED "refused by policy; see /etc/membrane/README"
+
+/*
  * The reply to q: answer's records without the addresses that are not kept,
  * or none when answer is NULL. What does not fit into max bytes goes as an
- * empty reply with TC. Returns the length, 0 when not even that fits.
+ * empty reply with TC. blocked: a policy refuses the name. Returns the length, 0 when not even that fits.
  */
 size_t dns_msg_reply(const struct dns_query *q, ldns_pkt_rcode rcode,
-		     const struct dns_answer *answer, uint8_t *out, size_t max);
+		     const struct dns_answer *answer, bool blocked, uint8_t *out,
+		     size_t max);
 
 #endif

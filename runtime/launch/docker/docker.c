@@ -20,6 +20,7 @@ struct answer {
 	bool too_long;
 	long status;
 	unsigned minor; /* of the Api-Version header; 0 without one */
+	bool podman;	/* it has a header that podman's service alone sends */
 };
 
 static size_t on_body(char *p, size_t size, size_t n, void *ctx)
@@ -37,11 +38,15 @@ static size_t on_body(char *p, size_t size, size_t n, void *ctx)
 static size_t on_header(char *p, size_t size, size_t n, void *ctx)
 {
 	static const struct str name = STR_INIT("Api-Version:");
+	static const struct str podman = STR_INIT("Libpod-Api-Version:");
 	struct str line = {p, size * n};
 	struct str value, major;
 	struct answer *r = ctx;
 	uint64_t minor;
 
+	if (line.n >= podman.n &&
+	    strncasecmp(line.p, podman.p, podman.n) == 0)
+		r->podman = true;
 	if (line.n < name.n || strncasecmp(line.p, name.p, name.n) != 0)
 		return size * n;
 	value = str_trim(str_slice(line, name.n, str_find(line, '\r', 0)));
@@ -230,6 +235,12 @@ static int agree_version(struct docker *d, struct err *err)
 		return err_set(
 			err, -EPROTO, "%s is no Docker daemon (status %ld)",
 			d->at->socket ? d->at->socket : d->at->base, r.status);
+	/* It takes the same requests, and holds less: doc/engines.md. */
+	if (r.podman)
+		return err_set(
+			err, -ENOTSUP,
+			"%s is podman's, which does not hold what Docker's words close; 'engine: native' needs no daemon",
+			d->at->socket ? d->at->socket : d->at->base);
 	d->minor = r.minor < API_MINOR_MAX ? r.minor : API_MINOR_MAX;
 	return set_version(d, err);
 }
@@ -275,12 +286,7 @@ const char *docker_escaped(struct docker *d, const char *s)
 
 	buf_init(&out, d->a);
 	buf_adds(&out, "");
-	for (; *s; s++) {
-		if (ascii_is_unreserved(*s))
-			buf_addc(&out, *s);
-		else
-			buf_addf(&out, "%%%02X", (unsigned char)*s);
-	}
+	ascii_escape(&out, s);
 	return out.p;
 }
 

@@ -28,6 +28,7 @@ static void take_first(const struct addrinfo *list, int family,
 static int find_addr(const char *host, struct addr *out, struct err *err)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
+	char text[ADDR_TEXT_MAX];
 	int rc;
 
 	if (addr_parse(str_of(host), out))
@@ -43,6 +44,11 @@ static int find_addr(const char *host, struct addr *out, struct err *err)
 	freeaddrinfo(list);
 	if (out->family && addr_may_resolve(out))
 		return 0;
+	if (addr_is_loopback(out))
+		return err_set(
+			err, -ENOENT,
+			"the proxy '%.200s' is at this machine's loopback: write that address, %s, which the native engine gets to",
+			host, addr_text(out, text));
 	return err_set(
 		err, -ENOENT,
 		"the proxy '%.200s' has no address that the gate reaches",

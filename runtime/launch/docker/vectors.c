@@ -2,6 +2,7 @@
 
 #include "compiler/base/limits.h"
 #include "compiler/plan/docker_json.h"
+#include "compiler/base/sha256.h"
 #include "compiler/plan/native_json.h"
 #include "runtime/launch/docker/binds.h"
 
@@ -43,8 +44,8 @@ static int read_words(struct arena *a, const cJSON *list, bool native,
 		*vec_push(a, out) = arena_cstr(a, str_of(w->valuestring));
 	}
 	if (out->n < 3 || strcmp(out->v[1], "run") != 0 ||
-	    strcmp(out->v[0], native ? NATIVE_JSON_NATIVE
-				     : DOCKER_JSON_DOCKER) != 0)
+	    strcmp(out->v[0],
+		   native ? NATIVE_JSON_NATIVE : DOCKER_JSON_DOCKER) != 0)
 		return fail_vectors(err, "argv is not the engine's 'run'");
 	return 0;
 }
@@ -231,6 +232,32 @@ static int read_home(const char *text, struct vectors *out, struct err *err)
 	return 0;
 }
 
+static int read_archive(struct arena *a, const cJSON *m, struct vectors *out,
+			struct err *err)
+{
+	const cJSON *file =
+			    cJSON_GetObjectItemCaseSensitive(m, NATIVE_JSON_FILE),
+		    *sha256 = cJSON_GetObjectItemCaseSensitive(
+			    m, NATIVE_JSON_SHA256);
+
+	if (!cJSON_IsString(file) || file->valuestring[0] != '/' ||
+	    !cJSON_IsString(sha256) ||
+	    !sha256_is_hex(str_of(sha256->valuestring)) ||
+	    cJSON_GetArraySize(m) != 2 || out->archive)
+		return fail_vectors(err, "its archive makes no sense");
+	out->archive = arena_cstr(a, str_of(file->valuestring));
+	out->archive_sha256 = arena_cstr(a, str_of(sha256->valuestring));
+	return 0;
+}
+
+static int read_uplink(const char *text, struct vectors *out, struct err *err)
+{
+	out->sockets = strcmp(text, NATIVE_JSON_SOCKETS) == 0;
+	return out->sockets || strcmp(text, NATIVE_JSON_TAP) == 0
+		       ? 0
+		       : fail_vectors(err, "unknown uplink");
+}
+
 /* "HOST:PORT", "[ADDR]:PORT" */
 static bool take_proxy(struct arena *a, struct str text,
 		       struct vectors_upstream *out)
@@ -252,6 +279,29 @@ static bool take_proxy(struct arena *a, struct str text,
 	return text.n > 0;
 }
 
+static bool take_direct(struct arena *a, const cJSON *list,
+			struct vectors_upstream *out)
+{
+	int n = cJSON_GetArraySize(list);
+	const cJSON *item;
+
+	if (!cJSON_IsArray(list) || n < 1 || n > (int)LIMIT_DIRECT ||
+	    out->direct)
+		return false;
+	out->direct = arena_array(a, (size_t)n, sizeof(*out->direct));
+	cJSON_ArrayForEach(item, list) {
+		struct cidr *net = &out->direct[out->n_direct];
+
+		if (!cJSON_IsString(item) || !item->valuestring[0])
+			return false;
+		if (cidr_parse(str_of(item->valuestring), net) == CIDR_OK)
+			out->n_direct++;
+		else
+			out->direct_names = true;
+	}
+	return true;
+}
+
 static int read_upstream(struct arena *a, const cJSON *o,
 			 struct vectors_upstream *out, struct err *err)
 {
@@ -260,7 +310,9 @@ static int read_upstream(struct arena *a, const cJSON *o,
 	bool ok = cJSON_IsObject(o) && !out->host;
 
 	cJSON_ArrayForEach(m, o) {
-		if (!cJSON_IsString(m))
+		if (strcmp(m->string, DOCKER_JSON_DIRECT) == 0)
+			ok &= take_direct(a, m, &u);
+		else if (!cJSON_IsString(m))
 			ok = false;
 		else if (strcmp(m->string, DOCKER_JSON_PROXY) == 0)
 			ok &= !u.host &&
@@ -297,8 +349,11 @@ static int read_member(struct arena *a, const cJSON *m, struct vectors *out,
 		return read_published(a, m, &out->published, err);
 	if (strcmp(m->string, DOCKER_JSON_TRACER) == 0)
 		return read_vector(a, m, out->native, &out->tracer, err);
+	if (out->native && strcmp(m->string, NATIVE_JSON_ASKED) == 0)
+		return read_vector(a, m, true, &out->asked, err);
 	if (strcmp(m->string, DOCKER_JSON_TRACER_VERSION) == 0)
-		return read_vector(a, m, out->native, &out->tracer_version, err);
+		return read_vector(a, m, out->native, &out->tracer_version,
+				   err);
 	if (strcmp(m->string, DOCKER_JSON_VIEW) == 0)
 		return read_vector(a, m, out->native, &out->view, err);
 	if (strcmp(m->string, DOCKER_JSON_RELAY) == 0)
@@ -324,10 +379,10 @@ static int read_member(struct arena *a, const cJSON *m, struct vectors *out,
 		return out->native || strcmp(text, DOCKER_JSON_DOCKER) == 0
 			       ? 0
 			       : fail_vectors(err, "an unknown engine");
+	if (out->native && strcmp(m->string, NATIVE_JSON_ARCHIVE) == 0)
+		return read_archive(a, m, out, err);
 	if (text && out->native && strcmp(m->string, NATIVE_JSON_UPLINK) == 0)
-		return strcmp(text, NATIVE_JSON_PASTA) == 0
-			       ? 0
-			       : fail_vectors(err, "unknown uplink");
+		return read_uplink(text, out, err);
 	if (text && strcmp(m->string, DOCKER_JSON_RUNTIME) == 0 &&
 	    !out->runtime) {
 		out->runtime = arena_cstr(a, str_of(text));
@@ -639,6 +694,8 @@ static int expand_word(struct expansion *x, const char *word, bool is_mount)
 		return expand_git(x);
 	if (strcmp(word, DOCKER_JSON_OWN_PATH) == 0)
 		return expand_words(x, v->own_path);
+	if (strcmp(word, NATIVE_JSON_PATH) == 0)
+		return expand_words(x, v->path);
 	if (strcmp(word, DOCKER_JSON_REPOSITORY) == 0)
 		return expand_words(x, v->repository);
 	if (strcmp(word, DOCKER_JSON_REPOSITORY_VIEW) == 0)

@@ -59,6 +59,10 @@ struct vectors_upstream {
 	const char *host; /* a name or an address; NULL: there is none */
 	uint16_t port;
 	const char *env, *file;
+	/* Past it go these networks, and names or none. */
+	struct cidr *direct;
+	uint32_t n_direct;
+	bool direct_names;
 };
 
 enum vectors_link { VECTORS_VETH, VECTORS_BRIDGE };
@@ -71,10 +75,13 @@ enum vectors_home {
 };
 
 struct vectors {
-	bool native; /* they are native.json's */
+	bool native;  /* they are native.json's */
+	bool sockets; /* whose gate has no way out but a broker's sockets */
 	const char *runtime; /* "runc" is what every daemon has */
 	enum vectors_link link;
 	struct vector gate, agent, tracer; /* tracer.image: NULL for none */
+	struct vector asked; /* native: in the tracer's place, where a user
+			      * launches; image: likewise */
 	struct vector tracer_version; /* says its release; image: likewise */
 	struct vector view;	      /* holds masks; image: likewise */
 	struct vector relay; /* renewals leave by it; image: likewise */
@@ -82,6 +89,8 @@ struct vectors {
 	bool ssh_agent; /* the user's is asked for */
 	struct vectors_upstream upstream;
 	const char *upstream_ca; /* a file of roots; or NULL */
+	/* native: what the root is unpacked from; NULL: there is none */
+	const char *archive, *archive_sha256;
 	enum vectors_home home;
 	vectors_ports host_ports; /* of this machine, that the agent gets */
 	vectors_published_list published; /* that lead to the agent */
@@ -91,16 +100,17 @@ struct vectors_values {
 	const char *session, *workspace, *home, *state;
 	const char *programs;  /* membrane's own; NULL: not found */
 	const char *user_home; /* of who launches; NULL: unknown */
-	const char *resolver; /* the host's, where vectors_asks_host() */
-	const char *owner;    /* "UID:GID" */
-	struct str roots;     /* beside the system's, PEM; empty: none */
-	bool tty;	      /* the command gets a terminal */
-	bool readonly;	      /* the workspace's mount is */
-	bool git;	      /* the session's folder has a gitidentity */
+	const char *resolver;  /* the host's, where vectors_asks_host() */
+	const char *owner;     /* "UID:GID" */
+	struct str roots;      /* beside the system's, PEM; empty: none */
+	bool tty;	       /* the command gets a terminal */
+	bool readonly;	       /* the workspace's mount is */
+	bool git;	       /* the session's folder has a gitidentity */
 	/* {repository} and {repository-view}: words; NULL at the end, or none
 	 */
 	const char *const *repository, *const *repository_view;
 	const char *const *own_path; /* {own-path}: likewise */
+	const char *const *path;     /* {path}: likewise */
 	/* {environment}, {init} and {entrypoint}: likewise */
 	const char *const *environment, *const *init, *const *entrypoint;
 	bool narrow;		  /* Docker lets CAP_BPF alone load programs */

@@ -91,8 +91,8 @@ struct engine {
 };
 
 /*
- * Start a part in a session of its own with pipes for its streams; as
- * proc_spawn_piped().
+ * Start a part in a session of its own with pipes for its streams, as
+ * proc_pipes() makes them. keep as in proc_opts.
  */
 must_check int engine_start_piped(struct engine *e, enum engine_part part,
 				  char *const *vector, int keep, pid_t *out_pid,

@@ -3,7 +3,6 @@
 #include "compiler/base/sys/fileio.h"
 #include "compiler/plan/docker_json.h"
 #include "compiler/plan/init_words.h"
-#include "runtime/launch/docker/docker_info.h"
 #include "runtime/launch/inside/host_words.h"
 
 #include <errno.h>
@@ -107,8 +106,9 @@ char *const *inside_sealed(struct arena *a, const char *image,
 
 	*vec_push(a, &out) = arena_cstr(a, STR(DOCKER_JSON_INIT_AT));
 	*vec_push(a, &out) = arena_cstr(a, STR(INIT_SEAL));
-	*vec_push(a, &out) =
-		arena_cstr(a, arena_fmt(a, INIT_IMAGE "%s", image));
+	if (image)
+		*vec_push(a, &out) =
+			arena_cstr(a, arena_fmt(a, INIT_IMAGE "%s", image));
 	*vec_push(a, &out) = arena_cstr(a, STR(INIT_END));
 	for (; *command; command++)
 		*vec_push(a, &out) = *command;
@@ -145,39 +145,40 @@ static void put_init(struct arena *a, const char *image,
 	v->init = (const char *const *)out.v;
 }
 
-int inside_words(struct arena *a, struct docker *d, const struct vector *agent,
+bool inside_begins_image(const struct vector *agent)
+{
+	return has_word(agent, DOCKER_JSON_ENTRYPOINT);
+}
+
+int inside_words(struct arena *a, const struct vector *agent,
+		 const char *image, const struct docker_command *runs,
 		 const struct inside_size *size, struct vectors_values *values,
 		 struct err *err)
 {
 	bool given = values->command && values->command[0];
-	struct docker_command image = {0};
 	vectors_words out = {0};
-	int rc;
 
-	if (!has_word(agent, DOCKER_JSON_INIT_WORDS))
+	if (has_word(agent, DOCKER_JSON_INIT_WORDS))
+		put_init(a, image, size, values);
+	if (!inside_begins_image(agent))
 		return 0;
-	put_init(a, agent->image, size, values);
-	if (!has_word(agent, DOCKER_JSON_ENTRYPOINT))
-		return 0;
-	rc = docker_image_command(d, agent->image, &image, err);
-	if (rc < 0)
-		return rc;
-	vec_each(w, &image.entrypoint)
+	vec_each(w, &runs->entrypoint)
 		*vec_push(a, &out) = arena_cstr(a, str_of(*w));
-	vec_each(w, &image.command)
+	vec_each(w, &runs->command)
 		if (!given)
 			*vec_push(a, &out) = arena_cstr(a, str_of(*w));
 	if (!given && out.n == 0)
 		return err_set(
 			err, -ENOENT,
 			"the image '%s' has no command of its own: say which to run, as in 'membrane -- sh'",
-			agent->image);
+			image);
 	*vec_push(a, &out) = NULL;
 	values->entrypoint = (const char *const *)out.v;
 	return 0;
 }
 
-void inside_host_words(struct arena *a, const struct inside_size *size,
+void inside_host_words(struct arena *a, const char *image, const char *root,
+		       const struct inside_size *size,
 		       struct vectors_values *values)
 {
 	static const char *const shell[] = {"/bin/bash", NULL},
@@ -185,10 +186,12 @@ void inside_host_words(struct arena *a, const struct inside_size *size,
 				 *const none[] = {NULL};
 	bool given = values->command && values->command[0];
 
-	put_init(a, NULL, size, values);
-	values->entrypoint = given			       ? none
-			     : access(shell[0], X_OK) == 0 ? shell
-							   : plain;
+	put_init(a, image, size, values);
+	values->entrypoint =
+		given ? none
+		: access(arena_fmt(a, "%s%s", root, shell[0]).p, X_OK) == 0
+			? shell
+			: plain;
 }
 
 const char *const *inside_environment(struct arena *a, bool tty,

@@ -9,7 +9,7 @@
 #include "compiler/base/arena.h"
 #include "compiler/base/err.h"
 #include "compiler/base/str.h"
-#include "runtime/launch/docker/docker.h"
+#include "runtime/launch/docker/docker_info.h"
 #include "runtime/launch/docker/vectors.h"
 
 /* The init, in the folder, readable for all; whatever is there is replaced.
@@ -22,7 +22,7 @@ struct str inside_seal(void);
 must_check int inside_listen(const char *folder, int *out_fd, struct err *err);
 struct str inside_init(void);
 /* The command, begun by the init, which asks for the seal; in the arena. Both
- * end with NULL. */
+ * end with NULL. image: for what it says, or NULL. */
 char *const *inside_sealed(struct arena *a, const char *image,
 			   char *const *command);
 
@@ -30,17 +30,25 @@ struct inside_size {
 	uint16_t rows, columns; /* of the command's terminal; 0: unknown */
 };
 
+/* Is what the image runs to be begun by our words? */
+bool inside_begins_image(const struct vector *agent);
 /*
  * {init} and {entrypoint} of the agent's vector, from what the image says and
  * what the host has; nothing where the vector has no such word.
+ *
+ * image  for what the init says of it
+ * runs   looked at where inside_begins_image()
  *   -ENOENT  no command was given, and the image has none
  */
-must_check int inside_words(struct arena *a, struct docker *d,
-			    const struct vector *agent,
+must_check int inside_words(struct arena *a, const struct vector *agent,
+			    const char *image,
+			    const struct docker_command *runs,
 			    const struct inside_size *size,
 			    struct vectors_values *values, struct err *err);
-/* The same without an image: where no command was given, a shell. */
-void inside_host_words(struct arena *a, const struct inside_size *size,
+/* The same where nothing says what it runs: where no command was given, a shell.
+ * image: NULL where root is this machine's. */
+void inside_host_words(struct arena *a, const char *image, const char *root,
+		       const struct inside_size *size,
 		       struct vectors_values *values);
 /* {environment}: what of the host's own variables the command gets, by the
  * function, which may say NULL. */

@@ -25,9 +25,12 @@ static int in_session(struct launch *l, struct err *err)
 	struct outcome outcome;
 	bool saved = tcgetattr(STDIN_FILENO, &terminal) == 0, cleaned,
 	     has_agent;
-	int rc = watchdog_start(l->o.state, &l->session, &l->at, &l->watchdog,
-				err);
+	/* who cleans up after us is not to look for Docker, whenever we end */
+	int rc = l->vectors.native ? session_set_native(&l->session, err) : 0;
 
+	if (rc == 0)
+		rc = watchdog_start(l->o.state, &l->session, &l->at,
+				    &l->watchdog, err);
 	if (rc < 0) {
 		session_release(&l->session, true);
 		return rc;
@@ -51,6 +54,8 @@ static int in_session(struct launch *l, struct err *err)
 	if (saved && l->run.was_killed) /* docker had no chance to */
 		tcsetattr(STDIN_FILENO, TCSANOW, &terminal);
 	control_close(l->run.control);
+	if (l->run.tell)
+		tell_finish(l->run.tell);
 	gate_done(l->run.gate);
 	if (l->run.tracer)
 		tracer_done(l->run.tracer);
@@ -69,7 +74,9 @@ static int in_session(struct launch *l, struct err *err)
 				   .executed = &executed,
 				   .emptied = &emptied,
 				   .workspace = l->o.workspace,
+				   .engine = values_engine(l),
 				   .ssh = has_agent ? &told : NULL,
+				   .killed = native_killed(l->native),
 				   .run = &l->run,
 				   .status = rc,
 				   .why = err};
@@ -78,6 +85,8 @@ static int in_session(struct launch *l, struct err *err)
 	docker_close(l->docker);
 	if (!l->o.quiet)
 		outcome_print(&outcome);
+	if (rc < 0 && l->run.tell) /* whoever called us says why */
+		tell_begin_line(l->run.tell);
 	return rc;
 }
 
@@ -130,6 +139,8 @@ int launch_run(const struct launch_opts *o, struct err *err)
 	if (rc == 0) {
 		reap_others(l);
 		rc = session_new(a, o->state, &l->session, err);
+		if (rc == 0 && o->id)
+			memcpy(o->id, l->session.id, sizeof(l->session.id));
 		if (rc == 0)
 			rc = in_session(l, err);
 		proc_signals_restore();

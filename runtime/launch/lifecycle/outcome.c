@@ -56,6 +56,19 @@ static void add_trace(struct arena *a, cJSON *o, const struct tracer *t)
 		cJSON_AddStringToObject(trace, "lacks", arena_cstr(a, lacks));
 }
 
+/* Nothing is said of a record that is whole. */
+static void add_unrecorded(cJSON *o, const struct gate *g)
+{
+	cJSON *list;
+
+	if (!g->lost && !g->decisions.unwritten)
+		return;
+	list = cJSON_AddObjectToObject(o, "unrecorded");
+	cJSON_AddNumberToObject(list, "decisions", (double)g->lost);
+	cJSON_AddNumberToObject(list, "refusals",
+				(double)g->decisions.unwritten);
+}
+
 static void add_ssh(cJSON *o, const struct sshagent_told *t)
 {
 	cJSON *ssh = cJSON_AddObjectToObject(o, "ssh_agent");
@@ -88,6 +101,7 @@ void outcome_write(const struct outcome *o)
 	cJSON_AddNumberToObject(root, "version", 1);
 	cJSON_AddStringToObject(root, "session", r->session->id);
 	cJSON_AddStringToObject(root, "workspace", o->workspace);
+	cJSON_AddStringToObject(root, "engine", o->engine);
 	cJSON_AddStringToObject(root, "ended", metadata_now(o->a));
 	cJSON_AddNumberToObject(root, "status",
 				o->status < 0 ? 125 : o->status);
@@ -95,10 +109,16 @@ void outcome_write(const struct outcome *o)
 		cJSON_AddStringToObject(root, "error", o->why->text);
 	add_times(root, &r->at);
 	cJSON_AddNumberToObject(root, "gate_ready_ms", r->gate->ready_ms);
+	if (r->gate->netns)
+		cJSON_AddNumberToObject(root, "network", r->gate->netns);
 	if (r->tracer)
 		add_trace(o->a, root, r->tracer);
+	add_unrecorded(root, r->gate);
 	if (o->ssh)
 		add_ssh(root, o->ssh);
+	if (o->killed)
+		cJSON_AddNumberToObject(root, "out_of_memory",
+					(double)o->killed);
 	cJSON_AddItemToObject(root, "changes", control_json(r->control));
 	cJSON_AddItemToObject(root, "executed",
 			      executed_json(o->a, o->executed));
@@ -118,13 +138,34 @@ void outcome_write(const struct outcome *o)
 	cJSON_Delete(root);
 }
 
+/* Of these the first are named. */
+#define MISSING_NAMED 4u
+
+/* What a user's trace does not have, of what the policy wants. */
+static void add_unasked(const struct tracer *t, struct buf *out)
+{
+	struct str rest = str_of(t->watch.missing), name;
+	unsigned n = 0;
+
+	buf_adds(out,
+		 "membrane: traced as a user's: what was asked for, and no ");
+	for (; str_field(&rest, ',', &name); n++)
+		if (n < MISSING_NAMED)
+			buf_addf(out, "%s%.*s", n ? ", " : "", STR_ARG(name));
+	if (n > MISSING_NAMED)
+		buf_addf(out, " and %u more", n - MISSING_NAMED);
+	buf_adds(out, " ('membrane help events')\n");
+}
+
 /* Nothing is said of a trace that is whole. */
 static void add_trace_words(struct arena *a, const struct tracer *t,
 			    struct buf *out)
 {
 	struct str lacks = tracer_lacks(a, t);
 
-	if (*t->watch.missing)
+	if (*t->watch.missing && t->holds_agent)
+		add_unasked(t, out);
+	else if (*t->watch.missing)
 		buf_addf(
 			out,
 			"membrane: this kernel does not let the tracer see: %s\n",
@@ -152,6 +193,8 @@ void outcome_print(const struct outcome *o)
 	struct buf text;
 
 	buf_init(&text, o->a);
+	if (r->tell)
+		tell_words(r->tell, &text);
 	control_words(r->control, &text);
 	summary_print(r->gate->summary, log, colour, &text);
 	advised = summary_advised(r->gate->summary);
@@ -174,17 +217,32 @@ void outcome_print(const struct outcome *o)
 			"membrane: hidden files are empty in git's index since this session, and so most likely in a commit: %s (git checkout REVISION -- FILE brings one back)\n",
 			committed_text(o->a, o->emptied).p);
 	executed_words(o->executed, &text);
+	if (o->killed)
+		buf_addf(
+			&text,
+			"membrane: the kernel ended %llu of the session's processes: together they wanted more than 'hardening.memory' gives\n",
+			(unsigned long long)o->killed);
 	if (r->gate->decisions.unwritten)
 		buf_addf(
 			&text,
 			"membrane: %llu more refusals are counted above and not in %s, which has %u MB of them\n",
 			(unsigned long long)r->gate->decisions.unwritten, log,
 			DECISIONS_REFUSED_MAX >> 20);
+	if (r->gate->lost)
+		buf_addf(
+			&text,
+			"membrane: %llu decisions of the gate are neither counted above nor in %s: it had no room to tell them\n",
+			(unsigned long long)r->gate->lost, log);
 	if (r->gate->says.words_done && !r->failed)
 		buf_addf(&text, "membrane: the gate says: %s\n",
 			 gate_last_words(r->gate));
 	if (r->tracer && !r->failed)
 		add_trace_words(o->a, r->tracer, &text);
-	if (text.n)
+	if (text.n) {
+		buf_addf(&text, "membrane: run by %s\n",
+			 metadata_engine(o->engine));
+		if (r->tell)
+			tell_begin_line(r->tell);
 		fwrite(text.p, 1, text.n, stderr);
+	}
 }

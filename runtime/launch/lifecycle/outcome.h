@@ -16,9 +16,11 @@
 struct outcome {
 	struct arena *a;
 	const char *workspace;
+	const char *engine; /* "docker" or "native" */
 	const struct executed *executed;
 	const struct committed *emptied; /* its paths: in git's index, since */
 	const struct sshagent_told *ssh; /* NULL: the session had none */
+	uint64_t killed;		 /* processes, for want of memory */
 	const struct loop *run;		 /* with its gate, control and tracer */
 	int status;			 /* the command's; below 0: of why */
 	const struct err *why;

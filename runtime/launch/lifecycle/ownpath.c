@@ -9,21 +9,7 @@
 #include "runtime/launch/lifecycle/parts.h"
 
 #include "compiler/plan/docker_json.h"
-#include "runtime/launch/docker/binds.h"
 #include "runtime/launch/workspace/wspath.h"
-
-/* A word of `docker run`, a line for the tracer in JSON. */
-static bool is_printable(struct str path)
-{
-	for (size_t at = 0, n; at < path.n; at += n) {
-		unsigned char c = (unsigned char)path.p[at];
-
-		n = str_utf8(path, at);
-		if (n == 0 || c < ' ' || c == 0x7f)
-			return false;
-	}
-	return true;
-}
 
 /*
  * Is there, or above it, a folder that the policy mounts? Its own place is
@@ -31,18 +17,13 @@ static bool is_printable(struct str path)
  */
 static int find_taken(struct launch *l, bool *out, struct err *err)
 {
-	static char *const no_command[] = {NULL};
-	struct vectors_values values = l->values;
 	struct str own = str_of(l->o.workspace);
 	bind_list binds = {0};
-	char **argv;
 	int rc;
 
-	values.command = no_command;
-	rc = vectors_expand(l->a, &l->vectors.agent, &values, &argv, err);
+	rc = values_binds(l, &binds, err);
 	if (rc < 0)
 		return rc;
-	binds_read(l->a, argv, &binds);
 	*out = false;
 	vec_each(b, &binds)
 		*out |= str_is(own, b->target) ||
@@ -58,7 +39,7 @@ int ownpath_prepare(struct launch *l, struct err *err)
 	int rc;
 
 	if (!l->vectors.view.image || own.n < 2 || gitlinked_is_systems(own) ||
-	    !is_printable(own))
+	    !str_printable(own)) /* a word of docker's, a line of JSON */
 		return 0;
 	rc = find_taken(l, &taken, err);
 	if (rc < 0 || taken)

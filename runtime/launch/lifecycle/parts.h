@@ -5,12 +5,14 @@
 #ifndef RUNTIME_LAUNCH_LIFECYCLE_PARTS_H
 #define RUNTIME_LAUNCH_LIFECYCLE_PARTS_H
 
+#include "runtime/launch/docker/binds.h"
 #include "runtime/launch/docker/docker_session.h"
 #include "runtime/launch/docker/engine.h"
 #include "runtime/launch/docker/proxy.h"
 #include "runtime/launch/docker/roots.h"
 #include "runtime/launch/docker/secrets.h"
 #include "runtime/launch/docker/hosts.h"
+#include "runtime/launch/image.h"
 #include "runtime/launch/inside/inside.h"
 #include "runtime/launch/launch.h"
 #include "runtime/launch/loop/loop.h"
@@ -37,12 +39,15 @@ struct launch {
 	struct vectors_values values;
 	secrets secrets;
 	struct roots roots;
+	struct image_config image; /* of an archive; of Docker's: empty */
+	const char *image_name;	   /* NULL: what runs is this machine's */
 	struct proxy proxy;
 	struct prepare_owner owner;
 	struct session session;
 	struct watchdog watchdog;
 	struct loop run;
-	int trace_copy; /* --trace-log; -1: nowhere */
+	char **hook_argv; /* of on_refusal; NULL: no command */
+	int trace_copy;	  /* --trace-log; -1: nowhere */
 	struct executed before;
 	/* In a view: what it was told of, and what git had of it. */
 	struct looked *looked;
@@ -58,12 +63,17 @@ struct launch {
 /* --- values.c --- */
 /* The vectors, as they stand in docker.json. */
 must_check int values_read_plan(struct launch *l, struct err *err);
+/* Whose they are: "docker" or "native". */
+const char *values_engine(const struct launch *l);
 /* What fills them. The session's record begins with it. */
 must_check int values_set(struct launch *l, struct err *err);
 /* Its record, once more; also: where the workspace is inside besides its usual
  * place, or NULL. */
 must_check int values_note(const struct launch *l, const char *also,
 			   struct err *err);
+
+/* What the agent's vector mounts, as far as it is known by now. */
+must_check int values_binds(struct launch *l, bind_list *out, struct err *err);
 
 /* --- engines.c --- */
 /* The engine of the plan's vectors, and all that it needs to run them. */
@@ -73,6 +83,10 @@ must_check int engines_inside(struct launch *l, const struct inside_size *size,
 			      struct err *err);
 /* What is the host's own: nothing leads there. */
 must_check int engines_hosts(struct launch *l, hosts *out, struct err *err);
+/* Which tracer the engine runs here; one without an image: none, as is said.
+ *   -EPERM  none, and the trace is required */
+must_check int engines_tracer(struct launch *l, bool required,
+			      const struct vector **out, struct err *err);
 /* The agent's vector, with what it mounts held or looked at: 1, not now. */
 must_check int engines_mounts(struct launch *l, struct str plan, bool may_stop,
 			      char ***out_argv, struct err *err);
@@ -91,6 +105,11 @@ must_check int starting_gate(struct launch *l, struct err *err);
  * path, too; it is in the session's record then. Behind what sets the other
  * values of the agent's vector. */
 must_check int ownpath_prepare(struct launch *l, struct err *err);
+
+/* --- searched.c --- */
+/* Set values.path: where programs are looked for inside. Behind what sets the
+ * agent's mounts. */
+must_check int searched_prepare(struct launch *l, struct err *err);
 
 /* --- repository.c --- */
 /*
@@ -117,6 +136,12 @@ must_check int viewing_start(struct launch *l, struct err *err);
 must_check int viewing_tell(struct launch *l, struct err *err);
 /* What it has mounted, for the agent's own mounts. */
 must_check int viewing_open(struct launch *l, struct err *err);
+
+/* --- telling.c --- */
+/* Whom the user wants to be told; before anything is started. */
+must_check int telling_prepare(struct launch *l, struct err *err);
+/* From now on they are. */
+void telling_start(struct launch *l);
 
 /* --- running.c --- */
 void running_init(struct launch *l);

@@ -48,8 +48,9 @@ static int prepare_agent(struct launch *l, bool may_stop, struct err *err)
 static int on_ready(void *ctx, struct err *err)
 {
 	struct launch *l = ctx;
+	int rc = l->run.agent_argv ? 0 : prepare_agent(l, true, err);
 
-	return l->run.agent_argv ? 0 : prepare_agent(l, true, err);
+	return rc == 0 ? questions_begin(l->run.questions, err) : rc;
 }
 
 static int on_started(void *ctx, struct err *err)
@@ -112,6 +113,12 @@ void running_init(struct launch *l)
 	summary_purposes(r->gate->summary, l->o.purpose, l->o.purpose_of);
 	r->control = arena_new_of(l->a, struct control);
 	r->control->listen = r->control->client = -1;
+	r->questions = arena_new_of(l->a, struct questions);
+	r->questions->never_asks = l->o.no_ask;
+	r->questions->has_terminal =
+		!l->o.keeper && !isatty(STDIN_FILENO) &&
+		isatty(STDERR_FILENO) &&
+		tcgetpgrp(STDERR_FILENO) == getpgrp();
 	l->trace_copy = -1;
 	mounts_init(&l->mounts, l->a, l->o.state, &l->session, l->o.quiet);
 	l->mounts.linked = l->o.linked;
@@ -156,7 +163,8 @@ int running_loop(struct launch *l, struct err *err)
 	if (rc == 0)
 		rc = prepare_git(l->a, &l->o, &l->session, &l->values.git,
 				 &why);
-	if (rc == 0 && !r->view)
+	/* natively what is seen is mounted before long, or nothing is */
+	if (rc == 0 && !r->view && l->docker)
 		rc = prepare_agent(l, false, &why);
 	if (rc < 0)
 		loop_stop(r, &why);

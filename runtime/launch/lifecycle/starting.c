@@ -149,6 +149,11 @@ static void open_renewals(struct launch *l)
 	renewals_init(l->run.renewals);
 	l->run.renewals->v = &l->vectors;
 	l->run.renewals->values = &l->values;
+	l->run.renewals->proxy = l->proxy;
+	/* that one is forgotten once the gate has it */
+	if (l->proxy.login)
+		l->run.renewals->proxy.login =
+			arena_cstr(l->a, str_of(l->proxy.login));
 	renewals_know(l->a, l->run.renewals, &l->secrets);
 	l->run.renewals->home = getenv("HOME");
 	l->run.renewals->lock = arena_fmt(l->a, "%s/tokens.lock", l->o.state).p;
@@ -184,10 +189,14 @@ int starting_gate(struct launch *l, struct err *err)
 
 	open_renewals(l);
 	if (rc == 0)
+		rc = telling_prepare(l, err);
+	if (rc == 0)
 		rc = open_stage(l, err);
 	if (rc == 0)
+		rc = questions_open(r->questions, r->gate, &l->session, err);
+	if (rc == 0)
 		rc = control_open(r->control, l->a, &l->session, r->gate,
-				  l->o.plan, err);
+				  r->questions, l->o.plan, err);
 	if (rc == 0)
 		rc = open_trace_log(l, err);
 	if (rc == 0)
@@ -200,6 +209,8 @@ int starting_gate(struct launch *l, struct err *err)
 		rc = ownpath_prepare(l, err);
 	if (rc == 0 && l->o.linked)
 		rc = show_repository(l, err);
+	if (rc == 0 && l->vectors.native)
+		rc = searched_prepare(l, err);
 	if (rc == 0)
 		rc = vectors_expand(l->a, &l->vectors.gate, &l->values, &argv,
 				    err);
@@ -219,6 +230,9 @@ int starting_gate(struct launch *l, struct err *err)
 	}
 	if (rc == 0)
 		rc = viewing_start(l, err);
+	/* last: what was forked before shall not hold what it writes to */
+	if (rc == 0)
+		telling_start(l);
 	r->at.gate_spawned = loop_elapsed(r);
 	return rc;
 }

@@ -36,6 +36,7 @@ int tracing_check_release(struct launch *l, struct err *err)
 int tracing_start(struct launch *l, struct err *err)
 {
 	const struct plan_file *f = plan_file(l->o.plan, PLAN_TRACE);
+	const struct vector *vector;
 	char **argv;
 	int rc;
 
@@ -45,8 +46,10 @@ int tracing_start(struct launch *l, struct err *err)
 		return err_set(
 			err, -ENOTSUP,
 			"the plan asks for a tracer that this version cannot start; --no-trace runs without");
-	l->values.narrow = docker_minor(l->docker) >= DOCKER_NARROW_MINOR;
-	rc = vectors_expand(l->a, &l->vectors.tracer, &l->values, &argv, err);
+	rc = engines_tracer(l, tracer_is_required(f->data), &vector, err);
+	if (rc < 0 || !vector->image)
+		return rc;
+	rc = vectors_expand(l->a, vector, &l->values, &argv, err);
 	if (rc < 0)
 		return rc;
 	l->run.tracer = arena_new_of(l->a, struct tracer);
@@ -56,6 +59,7 @@ int tracing_start(struct launch *l, struct err *err)
 	if (rc == 0)
 		l->run.tracer->file.copy = l->trace_copy;
 	l->run.tracer->own = l->mounts.own;
+	l->run.tracer->holds_agent = vector == &l->vectors.asked;
 	if (l->run.tracer->pid)
 		watchdog_tell(&l->watchdog, l->run.tracer->pid);
 	l->run.gate->tracer = l->run.tracer;

@@ -4,7 +4,9 @@
  */
 #include "runtime/launch/lifecycle/parts.h"
 
+#include "compiler/plan/docker_json.h"
 #include "compiler/plan/files.h"
+#include "compiler/plan/native_json.h"
 #include "runtime/launch/home.h"
 #include "runtime/launch/inside/inside.h"
 #include "runtime/launch/resolvers.h"
@@ -25,22 +27,23 @@ static const char *from_environment(void *ctx, const char *name)
 
 int values_read_plan(struct launch *l, struct err *err)
 {
-	const struct plan_file *f = plan_file(l->o.plan, PLAN_NATIVE);
-	int rc;
+	const char *name = l->o.native ? PLAN_NATIVE : PLAN_DOCKER;
+	const struct plan_file *f = plan_file(l->o.plan, name);
 
 	if (!f)
-		f = plan_file(l->o.plan, PLAN_DOCKER);
-	if (!f)
-		return err_set(err, -EPROTO,
-			       "the plan has nothing for an engine to run");
-	rc = vectors_parse(l->a, f->data, &l->vectors, err);
-	return rc;
+		return err_set(err, -EPROTO, "the plan has no %s", name);
+	return vectors_parse(l->a, f->data, &l->vectors, err);
 }
 
 static bool has_terminal(const struct launch *l)
 {
 	return l->o.keeper ? l->o.keeper->stage.tty
 			   : isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+}
+
+const char *values_engine(const struct launch *l)
+{
+	return l->vectors.native ? NATIVE_JSON_NATIVE : DOCKER_JSON_DOCKER;
 }
 
 int values_note(const struct launch *l, const char *also, struct err *err)
@@ -53,6 +56,7 @@ int values_note(const struct launch *l, const char *also, struct err *err)
 	};
 
 	struct metadata_found found = {
+		.engine = values_engine(l),
 		.resolver = l->values.resolver,
 		.roots = l->roots.path,
 		.n_roots = l->roots.n,
@@ -143,4 +147,18 @@ int values_set(struct launch *l, struct err *err)
 	return rc < 0 ? rc
 		      : tokens_place(l->a, &l->vectors, &homes, &l->secrets,
 				     err);
+}
+
+int values_binds(struct launch *l, bind_list *out, struct err *err)
+{
+	static char *const no_command[] = {NULL};
+	struct vectors_values values = l->values;
+	char **argv;
+	int rc;
+
+	values.command = no_command;
+	rc = vectors_expand(l->a, &l->vectors.agent, &values, &argv, err);
+	if (rc == 0)
+		binds_read(l->a, argv, out);
+	return rc;
 }

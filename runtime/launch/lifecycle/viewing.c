@@ -54,7 +54,7 @@ static int add_home(struct launch *l, const struct mountsplan *plan,
 			STR_ARG(plan->by.v[0]),
 			name ? "another" : "the image's own");
 	if (serves)
-		l->values.command = inside_sealed(l->a, l->vectors.agent.image,
+		l->values.command = inside_sealed(l->a, l->image_name,
 						  l->o.command);
 	rc = hello_write_home(l->a, l->owner.home, owner, serves ? name : NULL,
 			      &home, err);

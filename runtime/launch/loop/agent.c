@@ -26,11 +26,15 @@ static void start_agent(struct loop *r)
 		o.in = r->stage->child[0];
 		o.out = r->stage->child[1];
 		o.err = r->stage->child[2];
+	} else if (r->tell) {
+		tell_streams(r->tell, &o);
 	}
 	rc = r->engine->ops->start(r->engine, ENGINE_AGENT, &o, &r->agent,
 				   &err);
 	if (r->stage)
 		stage_close_child(r->stage);
+	else if (r->tell)
+		tell_streams_done(r->tell, &o);
 	if (rc < 0) {
 		r->agent = 0;
 		loop_stop(r, &err);

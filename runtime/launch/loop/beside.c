@@ -60,7 +60,22 @@ void beside_leave_uplink(struct loop *r)
 
 /* --- the tracer ---------------------------------------------------------- */
 
-/* A session that must not go on blind ends; any other goes on, and says so. */
+void beside_say_tracer(const struct loop *r, struct err *err)
+{
+	const struct tracer *t = r->tracer;
+
+	if (t->required)
+		err_set(err, -EIO,
+			"the trace is required, and the tracer failed: %s",
+			t->why.text);
+	else
+		err_set(err, -EIO,
+			"the tracer failed, which the kernel asks before what the agent does: %s ('--no-trace' wants no trace)",
+			t->why.text);
+}
+
+/* A session that must not go on blind ends, and one whose processes went with
+ * the tracer; any other goes on, and says so. */
 void beside_take_tracer(struct loop *r)
 {
 	struct tracer *t = r->tracer;
@@ -75,12 +90,21 @@ void beside_take_tracer(struct loop *r)
 		r->at.tracer_loaded = loop_elapsed(r);
 	if (t->state == TRACER_READY && !r->at.tracer_ready)
 		r->at.tracer_ready = loop_elapsed(r);
-	if (t->state == TRACER_FAILED && t->required && !parts_ending(r)) {
-		err_set(&err, -EIO,
-			"the trace is required, and the tracer failed: %s",
-			t->why.text);
+	if (t->state == TRACER_FAILED && !parts_ending(r) &&
+	    (t->required || (t->holds_agent && t->pid == 0))) {
+		beside_say_tracer(r, &err);
 		loop_stop(r, &err);
 	}
+}
+
+/* A view may be in its namespace, and would end with it before its time. */
+void beside_end_tracer(struct loop *r)
+{
+	bool waits = r->tracer && r->tracer->holds_agent && r->view &&
+		     r->view->pid;
+
+	if (r->tracer && !waits)
+		tracer_end(r->tracer, proc_now_ms());
 }
 
 void beside_tend_tracer(struct loop *r)

@@ -78,8 +78,9 @@ enum course_timer {
 	COURSE_PROGRESS, /* a person is told what takes so long */
 	COURSE_VIEW,	 /* the agent's end, which the view's tells of */
 	COURSE_LIMIT,	 /* COURSE_DEADLINE */
-	COURSE_TRACER,	 /* the tracer's own, and */
+	COURSE_TRACER,	 /* the tracer's own, */
 	COURSE_CONTROL,	 /* the control socket's */
+	COURSE_TELL,	 /* what is told of refusals */
 	COURSE_TIMERS,
 };
 

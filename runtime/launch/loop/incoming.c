@@ -89,7 +89,10 @@ static void reap_children(struct loop *r)
 		r->view->pid = 0;
 		r->view->status = proc_status(status);
 		note_ended(r, ENGINE_VIEW, &r->view_removed);
+		if (parts_ending(r))
+			beside_end_tracer(r);
 	}
+	questions_reap(r->questions);
 	if (r->tracer && has_ended(r->tracer->pid, &status)) {
 		/* the last chance to know whose its records are */
 		agent_look(r);

@@ -48,9 +48,20 @@ static size_t loop_fds(const struct loop *r, struct pollfd *out)
 		out[n++] = (struct pollfd){.fd = fds[i], .events = POLLIN};
 	if (v && view_has_to_say(v))
 		out[n++] = (struct pollfd){.fd = v->in, .events = POLLOUT};
+	if (r->tell)
+		n += tell_fds(r->tell, out + n);
 	if (!parts_starting(r) && !parts_ending(r))
 		n += control_fds(r->control, out + n);
 	return n + (r->stage ? stage_fds(r->stage, out + n) : 0);
+}
+
+/* Questions that nobody was told of yet. */
+static void take_questions(struct loop *r)
+{
+	struct err err;
+
+	if (questions_pump(r->questions, &err) < 0)
+		loop_stop(r, &err);
 }
 
 /* Changes of the policy: while the agent runs, and only then. */
@@ -58,9 +69,36 @@ static void take_control(struct loop *r)
 {
 	struct err err;
 
-	if (parts_ending(r))
+	if (parts_ending(r)) {
+		questions_close(r->questions);
 		control_close(r->control);
-	else if (!parts_starting(r) && control_pump(r->control, &err) < 0)
+	} else if (!parts_starting(r) && control_pump(r->control, &err) < 0)
+		loop_stop(r, &err);
+}
+
+/* What is not on record, on record; until_ms: which lines are due. */
+static int note_losses(struct loop *r, int64_t until_ms, struct err *err)
+{
+	struct arena *a;
+	struct buf lines;
+	int rc;
+
+	losses_know(&r->losses, r->gate, r->tracer);
+	if (!losses_are_due(&r->losses, until_ms))
+		return 0;
+	a = arena_new();
+	buf_init(&lines, a);
+	losses_lines(&r->losses, until_ms, proc_now_ms(), &lines);
+	rc = gate_note(r->gate, buf_str(&lines), err);
+	arena_free(a);
+	return rc;
+}
+
+static void take_losses(struct loop *r)
+{
+	struct err err;
+
+	if (note_losses(r, proc_now_ms(), &err) < 0)
 		loop_stop(r, &err);
 }
 
@@ -99,8 +137,12 @@ static void pump_all(struct loop *r)
 	beside_take_view(r);
 	if (r->stage)
 		stage_pump(r->stage, r->agent);
+	take_questions(r);
 	take_control(r);
 	take_renewals(r);
+	take_losses(r);
+	if (r->tell)
+		tell_pump(r->tell);
 	check_caller(r);
 	beside_tend_tracer(r);
 	if (r->course.state == COURSE_STARTING && agent_get_ready(r))
@@ -171,6 +213,8 @@ int loop_run(struct loop *r, struct err *err)
 			loop_stop(r, &ignored);
 		pump_all(r);
 	}
+	if (note_losses(r, INT64_MAX, &ignored) < 0)
+		status_note(r, &ignored);
 	r->left = !is_over(r);
 	progress_clear(r);
 	return status_exit(r, err);

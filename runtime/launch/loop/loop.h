@@ -14,7 +14,9 @@
 #include "runtime/launch/loop/course.h"
 #include "runtime/launch/engine/engine.h"
 #include "runtime/launch/gate.h"
+#include "runtime/launch/losses.h"
 #include "runtime/launch/session/session.h"
+#include "runtime/launch/tell/tell.h"
 #include "runtime/launch/tokens/renewals.h"
 #include "runtime/launch/tracer/tracer.h"
 #include "runtime/launch/view/view.h"
@@ -36,7 +38,7 @@ struct loop_times {
 	int64_t agent_ended, gate_died, gate_ended, cleaned;
 };
 
-_Static_assert(STAGE_FDS + CONTROL_FDS + 11 <= ENGINE_FDS_MAX, "loop_fds");
+_Static_assert(STAGE_FDS + CONTROL_FDS + TELL_FDS + 11 <= ENGINE_FDS_MAX, "loop_fds");
 
 struct loop {
 	struct arena *a;
@@ -51,6 +53,9 @@ struct loop {
 	const char *network; /* the gate is to be joined to it; or NULL */
 	const char *uplink;  /* the gate's own; NULL: it has left that */
 	struct control *control;
+	struct questions *questions;
+	struct tell *tell; /* who hears of refusals at once */
+	struct losses losses;
 	const char *agent_host; /* what a tracer knows it by; or NULL */
 	struct stage *stage;	/* the command's streams; NULL: our own */
 	int caller; /* while the agent is not known to run: its end is our end,

@@ -74,6 +74,10 @@ void beside_take_tracer(struct loop *r);
 void beside_take_view(struct loop *r);
 /* The tracer, which is told to end, and made to. */
 void beside_tend_tracer(struct loop *r);
+/* Why a session does not go on without it. */
+void beside_say_tracer(const struct loop *r, struct err *err);
+/* Have it write what is left, as soon as nothing else needs it. */
+void beside_end_tracer(struct loop *r);
 void beside_leave_uplink(struct loop *r);
 bool beside_is_ready(const struct loop *r);
 

@@ -45,6 +45,16 @@ static bool lost_view(const struct loop *r)
 	       !r->view->says.done && r->course.state <= COURSE_ENDING;
 }
 
+/* The same of a tracer in whose namespace of processes the command's was: it
+ * ended with that, by the kernel's hand. */
+static bool lost_tracer(const struct loop *r)
+{
+	return !r->failed && !r->signal.number && r->tracer &&
+	       r->tracer->holds_agent && r->tracer->state == TRACER_FAILED &&
+	       r->tracer->why.code == -EPIPE && !r->was_killed &&
+	       r->agent_status == 128 + SIGKILL;
+}
+
 /* "0.0.0.0:80" or "[::]:80", at the beginning; else the first word. */
 static size_t port_length(const char *at)
 {
@@ -124,6 +134,10 @@ int status_exit(struct loop *r, struct err *err)
 	}
 	if (lost_view(r)) {
 		err_set(&why, -ENOTCONN, PARTS_VIEW_ENDED);
+		status_note(r, &why);
+	}
+	if (lost_tracer(r)) {
+		beside_say_tracer(r, &why);
 		status_note(r, &why);
 	}
 	if (r->failed == -EPIPE)

@@ -80,10 +80,9 @@ static void end_rest(struct loop *r)
 	if (r->tracer)
 		beside_take_gate(r);
 	gate_close_stdin(r->gate);
-	if (r->tracer)
-		tracer_end(r->tracer, proc_now_ms());
 	if (r->view)
 		view_close_stdin(r->view);
+	beside_end_tracer(r);
 }
 
 static void remove_rest(struct loop *r)

@@ -13,8 +13,9 @@
 
 /*
  * When each is due, counted from when it is set, and what is done then: true
- * sets it again. The limit's time is that of the state. What the tracer and the
- * control socket wait for only ends the poll: each turn looks after them.
+ * sets it again. The limit's time is that of the state. What tracer,
+ * control socket and tell wait for only ends the poll: each turn looks after
+ * them.
  */
 static const struct {
 	int after_ms;
@@ -60,6 +61,12 @@ void timers_hurry(struct loop *r)
 	course_hurry(&r->course, COURSE_REKILL, now);
 }
 
+/* Of two times, each 0 for never. */
+static int64_t earlier(int64_t a, int64_t b)
+{
+	return !a || (b && b < a) ? b : a;
+}
+
 int timers_wait(struct loop *r)
 {
 	int64_t now = proc_now_ms();
@@ -67,5 +74,9 @@ int timers_wait(struct loop *r)
 
 	course_set(&r->course, COURSE_TRACER, tracer >= 0 ? now + tracer : 0);
 	course_set(&r->course, COURSE_CONTROL, control_deadline(r->control));
+	course_set(&r->course, COURSE_TELL,
+		   earlier(losses_deadline(&r->losses),
+			   earlier(r->tell ? tell_deadline(r->tell) : 0,
+				   questions_deadline(r->questions))));
 	return course_wait(&r->course, now, WAIT_MAX_MS);
 }

@@ -61,7 +61,8 @@ int looked_make(struct arena *a, const struct looked_at *at, struct looked *out,
 {
 	int rc;
 
-	*out = (struct looked){.at = *at, .found.readonly = at->readonly};
+	*out = (struct looked){.at = *at, .found.readonly = at->readonly,
+				.found.moves = at->moves};
 	rc = mountsplan_read(a, at->mounts, &out->plan, err);
 	if (rc == 0)
 		rc = scan_workspace(a, at->root, at->root_path, &out->plan,

@@ -21,6 +21,7 @@ struct looked_at {
 	int root;	      /* the same folder, open for reading; borrowed */
 	struct str mounts;    /* the text of mounts.plan */
 	bool readonly;	      /* scan_is_readonly() */
+	const int *moves;     /* as scan.h has it; or NULL */
 	const char *own;      /* its own path, where it is that inside, too */
 	/* The repository that the session is shown; NULL: none. */
 	const struct gitlinked *linked;

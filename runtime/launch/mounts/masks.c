@@ -3,6 +3,7 @@
 #include "compiler/base/buf.h"
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/limits.h"
+#include "compiler/plan/native_json.h"
 #include "runtime/launch/mounts/placeholders.h"
 #include "runtime/launch/mounts/looked.h"
 #include "runtime/launch/mounts/place.h"
@@ -258,6 +259,49 @@ static void add_word(struct arena *a, struct masks *out, const struct mask *m,
 	*vec_push(a, &out->words) = buf_str(&b).p;
 }
 
+static const char *native_kind(enum mask_kind kind)
+{
+	switch (kind) {
+	case MASK_IGNORE_DIR:
+	case MASK_IGNORE_FILE:
+		return NATIVE_JSON_HIDE;
+	case MASK_READONLY_DIR:
+	case MASK_READONLY_FILE:
+		return NATIVE_JSON_KEEP;
+	case MASK_PIN_DIR:
+		break;
+	}
+	return NATIVE_JSON_PIN;
+}
+
+static void add_native_word(struct arena *a, struct masks *out,
+			    const char *kind, uint64_t dev, uint64_t ino,
+			    struct str target)
+{
+	*vec_push(a, &out->words) =
+		arena_fmt(a, NATIVE_JSON_MASK "%s:%llu:%llu:%.*s", kind,
+			  (unsigned long long)dev, (unsigned long long)ino,
+			  STR_ARG(target))
+			.p;
+}
+
+/* The workspace's own is the first: its name may lead elsewhere by now. */
+static int add_native_words(struct arena *a, struct masks *out, int root,
+			    struct str target, struct err *err)
+{
+	struct place_id id;
+	int rc = place_id(root, &id, err);
+
+	if (rc < 0)
+		return rc;
+	add_native_word(a, out, NATIVE_JSON_IS, id.dev, id.ino, target);
+	vec_each(m, &out->list)
+		add_native_word(a, out, native_kind(m->kind), m->dev, m->ino,
+				arena_fmt(a, "%.*s/%.*s", STR_ARG(target),
+					  STR_ARG(m->path)));
+	return 0;
+}
+
 static int add_words(struct arena *a, struct masks *out, const char *state,
 		     struct str root, struct str target, struct err *err)
 {
@@ -390,6 +434,34 @@ static bool needs_pin(int fd)
 	return true;
 }
 
+static int fail_held(struct arena *a, const struct mask *m, int code,
+		     struct err *err)
+{
+	return err_set(err, code,
+		       "%s was changed while it was looked at (%s): start again",
+		       wspath_show(a, shorten_path(m->path)), strerror(-code));
+}
+
+/* Where it goes, natively: the place is found again, and by no other name. 0 in
+ * m->ino: a pin that is not needed. */
+static int note_target(struct arena *a, const struct placeholders *h,
+		       struct mask *m, struct err *err)
+{
+	struct place_id id;
+	int fd, rc = place_open_below(h->root, m->path, O_PATH, &fd, err);
+
+	if (rc < 0)
+		return fail_held(a, m, rc, err);
+	rc = place_id(fd, &id, err);
+	if (rc == 0 && (m->kind != MASK_PIN_DIR || needs_pin(fd))) {
+		m->dev = id.dev;
+		m->ino = id.ino;
+	}
+	fd_close(&fd);
+	m->fd = -1;
+	return rc;
+}
+
 /* -1 in m->fd: a pin that is not needed. */
 static int hold_source(struct arena *a, const struct placeholders *h,
 		       const struct masks *out, struct mask *m, struct err *err)
@@ -412,15 +484,30 @@ static int hold_source(struct arena *a, const struct placeholders *h,
 	}
 	rc = place_open_below(h->root, m->path, flags, &m->fd, err);
 	if (rc < 0)
-		return err_set(
-			err, rc,
-			"%s was changed while it was looked at (%s): start again",
-			wspath_show(a, shorten_path(m->path)), strerror(-rc));
+		return fail_held(a, m, rc, err);
 	if (m->kind == MASK_PIN_DIR && !needs_pin(m->fd)) {
 		fd_close(&m->fd);
 		m->fd = -1;
 	}
 	return 0;
+}
+
+static int note_targets(struct arena *a, const struct placeholders *h,
+			struct masks *out, struct err *err)
+{
+	uint32_t n = out->list.n, kept = 0;
+	int rc = n > LIMIT_MASKS ? too_many(a, out, err) : 0;
+
+	out->list.n = 0;
+	for (uint32_t i = 0; rc == 0 && i < n; i++) {
+		struct mask m = out->list.v[i];
+
+		rc = note_target(a, h, &m, err);
+		if (rc == 0 && m.ino)
+			out->list.v[kept++] = m;
+		out->list.n = kept;
+	}
+	return rc;
 }
 
 /* From here on they are what they are, whatever becomes of their names. */
@@ -473,7 +560,8 @@ static int prepare_masks(struct arena *a, const struct masks_opts *o,
 			       .root_path = h->root_path,
 			       .root = h->root,
 			       .mounts = o->plan,
-			       .readonly = o->readonly};
+			       .readonly = o->readonly,
+			       .moves = o->moves};
 	struct committed git;
 	struct looked l;
 	int rc = looked_make(a, &at, &l, err);
@@ -487,10 +575,13 @@ static int prepare_masks(struct arena *a, const struct masks_opts *o,
 	out->entries = l.found.entries;
 	arrange_masks(a, &l.found, out);
 	out->target = l.plan.target;
-	rc = hold_sources(a, h, out, err);
+	rc = o->moves ? note_targets(a, h, out, err)
+		      : hold_sources(a, h, out, err);
 	if (rc == 0)
-		rc = add_words(a, out, o->state, h->root_path, l.plan.target,
-			       err);
+		rc = o->moves ? add_native_words(a, out, h->root, out->target,
+						 err)
+			      : add_words(a, out, o->state, h->root_path,
+					  out->target, err);
 	if (rc == 0)
 		rc = placeholders_claim(h, out->list.v, out->list.n, err);
 	if (rc == 0) {

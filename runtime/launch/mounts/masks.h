@@ -3,8 +3,9 @@
  *
  * What is ignored is covered by something empty of its type, what is readonly
  * is bound onto itself read-only, and the directories above both are bound
- * onto themselves, so that they cannot be renamed away. Only the words for
- * `docker run` are made here, parents first.
+ * onto themselves, so that they cannot be renamed away. Only the words are made
+ * here, parents first: for `docker run`, or those of native_json.h, which say
+ * what was seen at each place.
  *
  * In what masks_prepare() fills, everything lives in the arena it was given.
  */
@@ -21,6 +22,9 @@ struct masks_opts {
 	int root;	       /* the same folder, open for reading; borrowed */
 	struct str plan;       /* the text of mounts.plan */
 	bool readonly; /* the workspace is mounted so: scan_is_readonly() */
+	/* For membrane's own engine: of moves.h, and hears from here on what is
+	 * moved. NULL: for Docker's. */
+	const int *moves;
 };
 
 struct masks {
@@ -28,7 +32,7 @@ struct masks {
 	looked_notes notes;	 /* for stderr: a sentence each */
 	VEC(struct mask)
 	list;			   /* sorted as by wspath_cmp, without repeats;
-				      what each is made of is open: fd */
+				      Docker's: what each is made of is open */
 	struct str target;	   /* where the workspace is, inside */
 	int empty_dir, empty_file; /* fd of those that are ignored; -1 */
 	uint64_t entries;	   /* of the workspace, looked at */
@@ -41,6 +45,7 @@ struct masks {
  *   -EPROTO  mounts.plan is not one
  *   -E2BIG   more than LIMIT_MASKS mounts; says where most of them are
  *   -EILSEQ  a path that docker's command line cannot carry
+ *   -ENOSPC  no more folders may be watched
  *   -EINVAL  the workspace is the root directory, or inside the state folder
  *   others   the workspace or the state folder cannot be used
  */

@@ -1,5 +1,6 @@
 #include "runtime/launch/mounts/mounts.h"
 
+#include "compiler/base/sys/moves.h"
 #include "compiler/base/sys/proc.h"
 #include "compiler/plan/view_hello.h"
 #include "runtime/launch/mounts/freeze.h"
@@ -8,6 +9,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+
+/* Looks at a workspace whose files are moved meanwhile, before that is said. */
+#define LOOKS_MAX 8
 
 /* Made by us, and under a name that no other session has. */
 #define OWN_MOUNT "/etc/resolv.conf"
@@ -20,6 +24,7 @@ void mounts_init(struct mounts *m, struct arena *a, const char *state,
 		.state = state,
 		.session = s,
 		.root = -1,
+		.moves = -1,
 		.view = -1,
 		.home_view = -1,
 		.quiet = quiet,
@@ -120,12 +125,16 @@ static int find_masks(struct mounts *m, struct str plan, bool readonly,
 			       .workspace = m->workspace,
 			       .root = m->root,
 			       .plan = plan,
-			       .readonly = readonly};
-	int rc = masks_prepare(m->a, &o, &m->masks, err);
+			       .readonly = readonly,
+			       .moves = m->moves >= 0 ? &m->moves : NULL};
 
-	if (rc == 0)
-		mounts_say(m, &m->masks.notes, readonly);
-	return rc;
+	return masks_prepare(m->a, &o, &m->masks, err);
+}
+
+static void take_masks(struct mounts *m, struct vectors_values *values)
+{
+	values->masks = m->masks.words.v;
+	values->n_masks = m->masks.words.n;
 }
 
 static void hold_masks(struct mounts *m, struct str target)
@@ -198,6 +207,12 @@ static int hold_mounts(struct mounts *m, struct err *err)
 	return 0;
 }
 
+void mounts_made(struct mounts *m)
+{
+	fd_close(&m->moves);
+	m->moves = -1;
+}
+
 static void let_go(struct mounts *m)
 {
 	vec_each(one, &m->meant)
@@ -205,14 +220,16 @@ static void let_go(struct mounts *m)
 			fd_close(&one->fd);
 	m->meant.n = 0;
 	masks_close(&m->masks);
+	mounts_made(m);
 	fd_close(&m->view);
 	fd_close(&m->home_view);
 	m->view = m->home_view = -1;
 }
 
-int mounts_prepare(struct mounts *m, struct docker *d, const struct vector *v,
-		   struct vectors_values *values, struct str plan,
-		   bool may_stop, char ***out_argv, struct err *err)
+/* Of the plan, and of the agent's words. */
+static int read_places(struct mounts *m, const struct vector *v,
+		       const struct vectors_values *values, struct str plan,
+		       struct err *err)
 {
 	struct mountsplan read;
 	int rc = mountsplan_read(m->a, plan, &read, err);
@@ -220,22 +237,88 @@ int mounts_prepare(struct mounts *m, struct docker *d, const struct vector *v,
 	if (rc < 0)
 		return rc;
 	m->target = read.target;
-	rc = find_binds(m, v, values, err);
+	return find_binds(m, v, values, err);
+}
+
+int mounts_prepare(struct mounts *m, struct docker *d, const struct vector *v,
+		   struct vectors_values *values, struct str plan,
+		   bool may_stop, char ***out_argv, struct err *err)
+{
+	int rc = read_places(m, v, values, plan, err);
+
+	m->overlap.views = m->view >= 0;
 	if (rc == 0)
 		rc = overlap_begin(&m->overlap, d, &m->binds, may_stop, err);
 	if (rc != 0)
 		return rc;
 	m->alone_at = proc_now_ms();
 	rc = check_workspace(m, err);
-	if (rc == 0 && m->view < 0)
+	if (rc == 0 && m->view < 0) {
 		rc = find_masks(m, plan, values->readonly, err);
+		if (rc == 0)
+			mounts_say(m, &m->masks.notes, values->readonly);
+	}
 	if (rc == 0)
 		rc = hold_mounts(m, err);
 	if (rc < 0)
 		return rc;
-	values->masks = m->masks.words.v;
-	values->n_masks = m->masks.words.n;
+	take_masks(m, values);
 	return vectors_expand(m->a, v, values, out_argv, err);
+}
+
+/* One look, from its first folder on with an ear for what is moved. */
+static int look_once(struct mounts *m, struct str plan, bool readonly,
+		     struct err *err)
+{
+	int rc = moves_open(&m->moves, err);
+
+	if (rc == 0)
+		rc = check_workspace(m, err);
+	return rc == 0 ? find_masks(m, plan, readonly, err) : rc;
+}
+
+/* What that look left, before another one. */
+static int forget_look(struct mounts *m, struct err *err)
+{
+	masks_close(&m->masks);
+	mounts_made(m);
+	return masks_release(m->state, m->session->id, err);
+}
+
+static int look_settled(struct mounts *m, struct str plan, bool readonly,
+			struct err *err)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; rc == 0 && i < LOOKS_MAX; i++) {
+		rc = look_once(m, plan, readonly, err);
+		if (rc == 0 && !moves_any(m->moves))
+			return 0;
+		if (rc == 0)
+			rc = forget_look(m, err);
+	}
+	return rc < 0 ? rc
+		      : err_set(
+				err, -EAGAIN,
+				"files of the workspace are moved all the time, so that what was found to be masked may be elsewhere by now: end the session that does it ('membrane ps'), or start this one later");
+}
+
+int mounts_note(struct mounts *m, const struct vector *v,
+		struct vectors_values *values, struct str plan,
+		struct err *err)
+{
+	int rc = read_places(m, v, values, plan, err);
+
+	if (rc == 0)
+		rc = overlap_note(&m->overlap, &m->binds, err);
+	if (rc != 0 || m->view >= 0)
+		return rc;
+	rc = look_settled(m, plan, values->readonly, err);
+	if (rc < 0)
+		return rc;
+	mounts_say(m, &m->masks.notes, values->readonly);
+	take_masks(m, values);
+	return 0;
 }
 
 /* --- comparing -------------------------------------------------------------

@@ -24,6 +24,7 @@ struct mounts {
 	const char *state, *workspace; /* the latter without a link on it */
 	const struct session *session;
 	int root; /* the workspace, open; -1 */
+	int moves; /* of moves.h: since the look at it; -1 */
 	/* The root of the view that is mounted in its place, O_PATH; -1: there
 	 * is none, and masks are mounts. */
 	int view;
@@ -62,6 +63,17 @@ must_check int mounts_prepare(struct mounts *m, struct docker *d,
 			      const struct vector *v,
 			      struct vectors_values *values, struct str plan,
 			      bool may_stop, char ***out_argv, struct err *err);
+/*
+ * Of the native engine's: say what its agent can write, overlap_note(); and,
+ * without a view, look, for values->masks. Nobody is stopped: m->moves hears
+ * what is moved from here on, and the mounts are made by what was seen.
+ *   -EAGAIN  names change all the time: nothing is sure of what was seen
+ */
+must_check int mounts_note(struct mounts *m, const struct vector *v,
+			   struct vectors_values *values, struct str plan,
+			   struct err *err);
+/* They are: nobody has to hear any more what is moved. */
+void mounts_made(struct mounts *m);
 /* What a look at the workspace found, for people; unless nobody wants it. */
 void mounts_say(const struct mounts *m, const looked_notes *notes,
 		bool readonly);

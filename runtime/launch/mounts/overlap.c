@@ -297,16 +297,46 @@ static bool is_in_the_way(struct overlap *o, const mountinfo_list *own,
 	return may_write(o, own, c);
 }
 
-static int refuse_overlap(const struct overlap *o,
-			  const struct docker_container *c, struct err *err)
+static int refuse_overlap(const char *session, struct err *err)
 {
 	struct err why = *err;
 
-	(void)o;
 	return err_set(
 		err, why.code,
 		"session %s works in the same folders, and its agent cannot be stopped while this one starts (%s): end it first (membrane stop %s), or start this one in a folder apart",
-		c->session, why.text, c->session);
+		session, why.text, session);
+}
+
+/* Names in a workspace that is viewed are nobody's to resolve. */
+static bool harms_names(const overlap_roots *writers, const struct overlap *o)
+{
+	vec_each(w, writers)
+		vec_each(r, &o->roots) {
+			struct overlap_root s = *r;
+
+			if (o->views && s.kind == OVERLAP_TREE)
+				s.kind = OVERLAP_FOLDER;
+			if (overlap_harms(w, &s))
+				return true;
+		}
+	return false;
+}
+
+/* An agent of the native engine's goes on, whatever starts beside it. */
+static int check_native(struct overlap *o, struct other *x, struct err *err)
+{
+	struct err ignored;
+	int rc;
+
+	if (!session_is_native(&x->session) || !harms_names(&x->roots, o))
+		return 0;
+	rc = session_take(&x->session, &ignored);
+	session_release(&x->session, false);
+	if (rc != SESSION_ALIVE)
+		return 0;
+	(void)err_set(err, -EBUSY,
+		      "it is one of the native engine, which stops none");
+	return refuse_overlap(x->session.id, err);
 }
 
 /* How many were stopped; or 1 when one would have to be, and may not. */
@@ -325,7 +355,7 @@ static int stop_agents(struct overlap *o, struct docker *d,
 			return 1;
 		rc = freeze_agent(o->a, d, o->state, o->session, c, err);
 		if (rc < 0)
-			return refuse_overlap(o, c, err);
+			return refuse_overlap(c->session, err);
 		*out_again |= strcmp(c->state, "paused") != 0;
 	}
 	return rc;
@@ -356,6 +386,9 @@ static int look_around(struct overlap *o, struct docker *d,
 			    (harms_any(&x->roots, &o->roots) ||
 			     harms_any(&o->roots, &x->roots)))
 				return 1;
+		vec_each(x, &list)
+			if (rc == 0)
+				rc = check_native(o, x, err);
 		if (rc == 0)
 			rc = stop_agents(o, d, &own, &list, may_stop, &again,
 					 err);
@@ -372,6 +405,34 @@ int overlap_begin(struct overlap *o, struct docker *d, const bind_list *binds,
 	if (rc == 0)
 		rc = look_around(o, d, binds, may_stop, err);
 	return rc == 0 ? write_reach(o, err) : rc;
+}
+
+int overlap_note(struct overlap *o, const bind_list *binds, struct err *err)
+{
+	bind_list writes = {0};
+	mountinfo_list own = {0};
+	others list = {0};
+	auto_fd int lock = -1;
+	int rc = placeholders_lock_file(o->state, FREEZE_LOCK, &lock, err);
+
+	vec_each(b, binds)
+		if (!b->readonly)
+			*vec_push(o->a, &writes) = *b;
+	if (rc == 0)
+		rc = place_mounts(o->a, "self", &own, err);
+	if (rc == 0)
+		rc = find_roots(o, &own, &writes, err);
+	if (rc == 0)
+		rc = find_others(o, &own, &list, err);
+	vec_each(x, &list)
+		if (rc == 0 && x->starting && harms_any(&o->roots, &x->roots))
+			return 1;
+	if (rc == 0)
+		rc = write_reach(o, err);
+	/* nobody has to wait for this one */
+	fd_close(&o->reach);
+	o->reach = -1;
+	return rc;
 }
 
 int overlap_end(struct overlap *o, struct docker *d, struct err *err)

@@ -46,6 +46,7 @@ struct overlap {
 	const struct session *session;
 	int reach; /* the record, locked: between overlap_begin() and _end(); -1
 		    */
+	bool views; /* the workspace is a view: no name in it is mounted on */
 	overlap_roots roots;
 };
 
@@ -60,12 +61,19 @@ bool overlap_harms(const struct overlap_root *w, const struct overlap_root *s);
  * may_stop   false: only where nobody has to be stopped
  *
  * 0, or 1: not now. Another session is starting (or, without may_stop, runs)
- * there: to be called again. Negative: an agent cannot be stopped, *err says
- * whose and what to do.
+ * there: to be called again. Negative: an agent cannot be stopped, as none of
+ * the native engine's can; *err says whose and what to do.
  */
 must_check int overlap_begin(struct overlap *o, struct docker *d,
 			     const bind_list *binds, bool may_stop,
 			     struct err *err);
+/*
+ * Of a session of the native engine, whose mounts are made by descriptor: what
+ * its agent can write is on record, for those of Docker's that start meanwhile.
+ * As above, but that nobody is stopped.
+ */
+must_check int overlap_note(struct overlap *o, const bind_list *binds,
+			    struct err *err);
 /* Let all of it go. Twice is no error. */
 must_check int overlap_end(struct overlap *o, struct docker *d,
 			   struct err *err);

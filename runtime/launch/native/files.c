@@ -1,6 +1,6 @@
 /*
  * What the session has in the place of the machine's own lists: who there is,
- * and names of the network.
+ * and names of the network and of its protocols.
  */
 #include "runtime/launch/native/native.h"
 
@@ -49,22 +49,31 @@ static struct str groups_text(struct arena *a, gid_t gid)
 			 gid == 0 ? 0 : (int)agent.n, agent.p);
 }
 
+/* Line by line, each a string: see the Makefile. */
+static const char protocols[] =
+#include "image/gate/protocols.inc"
+	;
+
 int native_write_files(struct arena *a, const char *dir, uid_t uid, gid_t gid,
 		       struct err *err)
 {
-	int rc = write_file(a, dir, NATIVE_JSON_USERS, users_text(a, uid, gid),
-			    err);
+	const struct {
+		const char *name;
+		struct str text;
+	} files[] = {
+		{NATIVE_JSON_USERS, users_text(a, uid, gid)},
+		{NATIVE_JSON_GROUPS, groups_text(a, gid)},
+		{NATIVE_JSON_HOSTS, STR("127.0.0.1 localhost\n"
+					"::1 localhost ip6-localhost\n"
+					LINK_AGENT_V4 " " GATE_AGENT_HOST
+					"\n")},
+		{NATIVE_JSON_PROTOCOLS, str_of(protocols)},
+	};
+	int rc = 0;
 
-	if (rc == 0)
-		rc = write_file(a, dir, NATIVE_JSON_GROUPS, groups_text(a, gid),
-				err);
-	return rc < 0 ? rc
-		      : write_file(
-				a, dir, NATIVE_JSON_HOSTS,
-				STR("127.0.0.1 localhost\n"
-				    "::1 localhost ip6-localhost\n" LINK_AGENT_V4
-				    " " GATE_AGENT_HOST "\n"),
-				err);
+	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(files); i++)
+		rc = write_file(a, dir, files[i].name, files[i].text, err);
+	return rc;
 }
 
 static bool has_gate(struct arena *a, const char *folder)

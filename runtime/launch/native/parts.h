@@ -4,6 +4,7 @@
 #ifndef RUNTIME_LAUNCH_NATIVE_PARTS_H
 #define RUNTIME_LAUNCH_NATIVE_PARTS_H
 
+#include "runtime/launch/native/native.h"
 #include "runtime/launch/native/words.h"
 
 #include <linux/filter.h>
@@ -58,6 +59,21 @@ must_check int filter_read(struct arena *a, const char *path,
  * no_new_privs has to be set. */
 must_check int filter_load(const struct filter *f, struct err *err);
 
+/* --- asking.c ------------------------------------------------------------ */
+
+/* Has the kernel ask about the calls of w->ask. Pure. */
+void asking_make(struct arena *a, const struct words *w, struct filter *out);
+/* From here on, for this process and all that it begins: questions come by the
+ * listener. There can be one in a process's filters: -EBUSY. */
+must_check int asking_load(const struct filter *f, int *out_listener,
+			   struct err *err);
+/* The same, and the listener goes to whoever is at the channel's other end. */
+must_check int asking_begin(const struct filter *f, int channel,
+			    struct err *err);
+/* Whether the kernel asks, and who is asked can read for what; in a user
+ * namespace of the caller's, which it leaves as it is. */
+must_check int asking_try(struct arena *a, struct err *err);
+
 /* --- root.c -------------------------------------------------------------- */
 
 /*
@@ -75,6 +91,19 @@ must_check int root_try(struct arena *a, const struct words *w,
  * that those who shall see it are in. */
 must_check int root_share(const struct words *w, struct err *err);
 
+/* A tree of mounts of its own, of what is open; below 0: see errno. */
+int root_clone(int fd);
+/* A place, no link followed on the way; likewise. */
+int root_open(const char *path);
+
+/* --- masks.c ------------------------------------------------------------- */
+
+/*
+ * Over what is in the new root by now, each where it was seen.
+ *   -ESTALE  something else is there
+ */
+must_check int masks_attach(const struct words *w, int root, struct err *err);
+
 /* --- rights.c ------------------------------------------------------------ */
 
 /* The user, the capabilities and the limits of the words, for good: the last
@@ -88,6 +117,11 @@ must_check int rights_sysctls(const struct words *w, int root, struct err *err);
 
 /* Make a table of nf_tables, which goes with this network namespace. */
 must_check int table_try(struct err *err);
+
+/* --- way.c --------------------------------------------------------------- */
+
+/* Until this network namespace has a route to everywhere. */
+must_check int way_await(struct err *err);
 
 /* --- streams.c ----------------------------------------------------------- */
 
@@ -116,19 +150,38 @@ void streams_leave(struct streams *s);
  */
 int streams_serve(struct streams *s, pid_t process, int signals);
 
+/* --- tap.c --------------------------------------------------------------- */
+
+#define TAP_WORDS 24
+/*
+ * What starts such a program, whose stdin is a namespace of users, and stdout
+ * one of the network; NULL at the end. root: who starts it is.
+ */
+void tap_words(const char *program, bool root, const char *out[TAP_WORDS]);
+
 /* --- uplink.c ------------------------------------------------------------ */
 
 struct uplink {
-	const char *program, *log;
-	pid_t pid; /* 0: it does not run */
+	bool sockets;		   /* a broker of ours, and no program */
+	struct broker_proxy proxy; /* that one's */
+	const char *program; /* native_uplink_program(), or as it is called */
+	int log;	     /* what it says; -1: nothing runs yet */
+	pid_t pid;	     /* 0: it does not run */
 };
 
-/* -ENOENT: the program is not here. dir: where its words go. */
-must_check int uplink_find(struct arena *a, const char *dir, struct uplink *out,
-			   struct err *err);
-/* holder: a process that stays in the gate's network, and its namespace of
- * users. The gate waits for what comes of it. */
-must_check int uplink_start(struct uplink *u, pid_t holder, struct err *err);
+/* -ENOENT: the program is not here. */
+must_check int uplink_find(struct arena *a, const struct native_place *place,
+			   struct uplink *out, struct err *err);
+/*
+ * Before the gate: what its words are said to, for it to have as
+ * GATE_BROKER_FD; the caller's to close. -1 where there is no broker.
+ */
+must_check int uplink_broker(struct uplink *u, int *out_channel,
+			     struct err *err);
+/* Of the gate's namespaces of users and of the network, which are open. The
+ * gate waits for what comes of it. With a broker: nothing. */
+must_check int uplink_start(struct uplink *u, int users, int network,
+			    struct err *err);
 /* -ENETDOWN, once: it has ended by itself. */
 must_check int uplink_check(struct uplink *u, struct err *err);
 void uplink_end(struct uplink *u);
@@ -152,13 +205,19 @@ struct part {
 	struct arena *a;
 	const struct words *words;
 	const struct ids *ids;
-	struct filter filter;
+	struct filter filter, asking;
 	int user, mounts; /* namespaces to go into; -1: it makes them */
 	int network;	  /* likewise; -1: a new one */
+	int processes;	  /* the namespace that its own is made in; -1: the
+			   * launcher's */
 	/* Where it says what struct part_word has; closed when the program has
 	 * begun, or with it. */
 	int status;
-	int keep; /* stays open as long as the part lives; -1 */
+	int cgroup; /* who writes "0" to it is in a group; -1 */
+	int keep;   /* stays open as long as the part lives; -1 */
+	int broker; /* is GATE_BROKER_FD of its program; -1 */
+	int asker; /* who is asked takes its listener there; -1 */
+	int moves;  /* of moves.h: no mask is sure once one was heard; -1 */
 	/* It makes the namespaces: one byte comes here once they have users. */
 	int mapped;
 };

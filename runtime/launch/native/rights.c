@@ -36,6 +36,10 @@ static int set_limits(const struct words *w, struct err *err)
 
 	if (rc == 0 && w->processes)
 		rc = set_limit(RLIMIT_NPROC, w->processes, err);
+	/* of each process, what it has written to and shares with nobody: room
+	 * that is reserved alone, as node and Go do it, does not count */
+	if (rc == 0 && w->memory && !w->grouped)
+		rc = set_limit(RLIMIT_DATA, w->memory, err);
 	return rc < 0 ? rc : set_limit(RLIMIT_CORE, 0, err);
 }
 

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #define ROOT_SIZE "16m"
+#define OPEN_SIZE "50%" /* of memory: where the command may write to it */
 #define DEV_SIZE  "64k"
 #define SHM_SIZE  "1g"
 
@@ -88,6 +89,9 @@ static int make_point(const struct root *r, const char *path, bool is_folder,
 	if (*out_fd >= 0)
 		return 0;
 	dir = open_parent(r, path);
+	/* of a root of its own: a link that leads nowhere in there */
+	if (dir >= 0)
+		(void)unlinkat(dir, name, 0);
 	if (dir < 0 || (is_folder ? mkdirat(dir, name, 0755)
 				  : mknodat(dir, name, S_IFREG | 0644, 0)) < 0)
 		return fail_at(r, path);
@@ -103,6 +107,8 @@ static int make_link(const struct root *r, const char *path, const char *to)
 	if (rc < 0)
 		return rc;
 	dir = open_parent(r, path);
+	if (dir >= 0)
+		(void)unlinkat(dir, strrchr(path, '/') + 1, 0);
 	if (dir < 0 || symlinkat(to, dir, strrchr(path, '/') + 1) < 0)
 		return fail_at(r, path);
 	return 0;
@@ -135,7 +141,7 @@ static int restrict_tree(const struct root *r, int tree, uint64_t attributes,
 	return 0;
 }
 
-static int clone_tree(int fd)
+int root_clone(int fd)
 {
 	return open_tree(fd, "",
 			 OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH |
@@ -156,20 +162,19 @@ static int copy_link(const struct root *r, const struct words_place *p, int fd)
 
 /* Links on the way were followed before: whoever puts one there meanwhile has
  * the mount fail. */
-static int open_source(const struct words_place *p)
+int root_open(const char *path)
 {
 	struct open_how how = {.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
 			       .resolve = RESOLVE_NO_SYMLINKS};
 
-	return (int)syscall(SYS_openat2, AT_FDCWD, p->source, &how,
-			    sizeof(how));
+	return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
 }
 
 /* shared: a clone that was made before; -1: it is made now. */
 static int add_bind(const struct root *r, const struct words_place *p,
 		    int shared, uint64_t keeps)
 {
-	auto_fd int fd = open_source(p);
+	auto_fd int fd = root_open(p->source);
 	auto_fd int tree = shared;
 	uint64_t attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
 	struct stat st;
@@ -181,7 +186,7 @@ static int add_bind(const struct root *r, const struct words_place *p,
 		return fail_at(r, p->source);
 	if (S_ISLNK(st.st_mode))
 		return copy_link(r, p, fd);
-	if (tree < 0 && (tree = clone_tree(fd)) < 0)
+	if (tree < 0 && (tree = root_clone(fd)) < 0)
 		return fail_at(r, p->source);
 	if (p->readonly)
 		attributes |= MOUNT_ATTR_RDONLY;
@@ -376,7 +381,7 @@ static int make_readonly(const struct root *r, const char *path)
 
 	if (fd < 0)
 		return 0;
-	tree = clone_tree(fd);
+	tree = root_clone(fd);
 	if (tree < 0 || fstat(fd, &st) < 0)
 		return fail_at(r, path);
 	rc = restrict_tree(r, tree, MOUNT_ATTR_RDONLY, path);
@@ -408,10 +413,50 @@ static int add_proc(const struct root *r, const struct words *w)
 
 /* --- all ------------------------------------------------------------------ */
 
-static int open_root(struct root *r)
+/*
+ * A folder of the host's in the place of an empty root, to be read: above it is
+ * what is in memory, for the places where something is mounted. The folder is
+ * opened once; that it is not another one meanwhile is the descriptor's.
+ */
+static int put_under(struct root *r, const char *folder)
 {
-	static const struct option options[] = {{"mode", "0755"},
-						{"size", ROOT_SIZE}};
+	char lower[32], upper[32], work[32];
+	struct option options[] = {{"lowerdir", lower},
+				   {"upperdir", upper},
+				   {"workdir", work},
+				   {"userxattr", NULL}};
+	auto_fd int under = root_open(folder);
+	auto_fd int above = r->fd;
+	int rc;
+
+	r->fd = -1;
+	if (under < 0)
+		return fail_at(r, folder);
+	if (mkdirat(above, "upper", 0755) < 0 ||
+	    mkdirat(above, "work", 0755) < 0)
+		return fail_at(r, folder);
+	snprintf(lower, sizeof(lower), "/proc/self/fd/%d", under);
+	snprintf(upper, sizeof(upper), "/proc/self/fd/%d/upper", above);
+	snprintf(work, sizeof(work), "/proc/self/fd/%d/work", above);
+	rc = make_mount(r, "overlay", options, ARRAY_LEN(options),
+			MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, &r->fd);
+	if (rc < 0)
+		return err_while(r->err, "%s as a root", folder);
+	if (move_mount(r->fd, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return fail_at(r, folder);
+	return 0;
+}
+
+static bool stays_open(const struct words *w)
+{
+	return w->root && !w->read_only;
+}
+
+static int open_root(struct root *r, const struct words *w)
+{
+	const struct option options[] = {
+		{"mode", "0755"},
+		{"size", stays_open(w) ? OPEN_SIZE : ROOT_SIZE}};
 	int rc = make_mount(r, "tmpfs", options, ARRAY_LEN(options),
 			    MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, &r->fd);
 
@@ -421,12 +466,12 @@ static int open_root(struct root *r)
 	 * lead where they did. */
 	if (move_mount(r->fd, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) < 0)
 		return fail_at(r, "/");
-	return 0;
+	return w->root ? put_under(r, w->root) : 0;
 }
 
-static int go_there(const struct root *r)
+static int go_there(const struct root *r, const struct words *w)
 {
-	int rc = close_mount(r, "/");
+	int rc = stays_open(w) ? 0 : close_mount(r, "/");
 
 	if (rc < 0)
 		return rc;
@@ -456,9 +501,9 @@ static int leave_others(struct root *r, const struct words *w)
 	r->shared = arena_array(r->a, w->places.n, sizeof(*r->shared));
 	for (uint32_t i = 0; i < w->places.n; i++) {
 		const struct words_place *p = &w->places.v[i];
-		auto_fd int fd = p->shared ? open_source(p) : -1;
+		auto_fd int fd = p->shared ? root_open(p->source) : -1;
 
-		r->shared[i] = fd < 0 ? -1 : clone_tree(fd);
+		r->shared[i] = fd < 0 ? -1 : root_clone(fd);
 		if (p->shared && r->shared[i] < 0)
 			return fail_at(r, p->source);
 	}
@@ -484,7 +529,7 @@ static int begin_root(struct root *r, const struct words *w)
 	int rc = leave_others(r, w);
 
 	if (rc == 0)
-		rc = open_root(r);
+		rc = open_root(r, w);
 	return rc == 0 ? add_devices(r, w->fuse) : rc;
 }
 
@@ -498,10 +543,12 @@ int root_enter(struct arena *a, const struct words *w, const struct ids *ids,
 		rc = add_proc(&r, w);
 	if (rc == 0)
 		rc = add_places(&r, w);
+	if (rc == 0)
+		rc = masks_attach(w, r.fd, err);
 	if (rc == 0 && terminal)
 		rc = open_terminal(&r, terminal);
 	if (rc == 0)
-		rc = go_there(&r);
+		rc = go_there(&r, w);
 	fd_close(&r.fd);
 	return rc;
 }
@@ -515,7 +562,7 @@ int root_try(struct arena *a, const struct words *w, const struct ids *ids,
 	if (rc == 0)
 		rc = add_places(&r, w);
 	if (rc == 0)
-		rc = go_there(&r);
+		rc = go_there(&r, w);
 	fd_close(&r.fd);
 	return rc;
 }

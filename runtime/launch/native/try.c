@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,13 +28,16 @@ struct trial {
 	struct ids ids;
 	struct str filter;
 	struct words words;
-	int said, mapped; /* of the process that tries */
+	struct uplink uplink; /* beside it */
+	int said, mapped;  /* of the process that tries */
+	enum try_step now; /* which of several it is at */
 };
 
 /* First that its namespaces are made, where it makes some; then the verdict. */
 struct verdict {
 	bool made;
 	int code;
+	enum try_step at; /* of several */
 	char text[240];
 };
 
@@ -48,7 +52,7 @@ static int become_quiet(struct err *err)
 
 static void say_verdict(const struct trial *t, int rc, const struct err *err)
 {
-	struct verdict v = {.code = rc};
+	struct verdict v = {.code = rc, .at = t->now};
 
 	if (rc < 0)
 		snprintf(v.text, sizeof(v.text), "%.239s", err->text);
@@ -101,6 +105,12 @@ static int try_tap(struct trial *t, struct err *err)
 	return 0;
 }
 
+static int try_uplink(struct trial *t, struct err *err)
+{
+	(void)t;
+	return way_await(err);
+}
+
 static int try_rules(struct trial *t, struct err *err)
 {
 	(void)t;
@@ -124,10 +134,16 @@ static int try_filter(struct trial *t, struct err *err)
 	return rc == 0 ? filter_load(&f, err) : rc;
 }
 
+static int try_asked(struct trial *t, struct err *err)
+{
+	return asking_try(t->a, err);
+}
+
 static const struct step {
 	int (*run)(struct trial *t, struct err *err); /* NULL: that is all */
 	int namespaces;
 	enum try_step after; /* itself: none */
+	bool leaves;	     /* an uplink runs beside it */
 } steps[] = {
 #define OTHERS                                                                 \
 	(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC |           \
@@ -138,9 +154,30 @@ static const struct step {
 	[TRY_PROC] = {try_proc, OTHERS, TRY_MOUNTS},
 	[TRY_VIEW] = {try_view, OTHERS, TRY_NAMESPACES},
 	[TRY_TAP] = {try_tap, OTHERS, TRY_NAMESPACES},
+	[TRY_UPLINK] = {try_uplink, OTHERS, TRY_TAP, .leaves = true},
 	[TRY_RULES] = {try_rules, OTHERS, TRY_NAMESPACES},
 	[TRY_FILTER] = {try_filter, 0, TRY_FILTER},
+	[TRY_ASKED] = {try_asked, OTHERS, TRY_NAMESPACES},
 #undef OTHERS
+};
+
+/* What a session has to have, and most hosts that run none do not give: one
+ * process's worth of it. */
+static int try_first(struct trial *t, struct err *err)
+{
+	int rc;
+
+	t->now = TRY_RULES;
+	rc = try_rules(t, err);
+	t->now = TRY_PROC;
+	return rc < 0 ? rc : try_proc(t, err);
+}
+
+static const struct step first_steps = {
+	try_first,
+	CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWPID,
+	TRY_USERS,
+	false,
 };
 
 static int make_namespaces(const struct trial *t, int flags, struct err *err)
@@ -198,37 +235,66 @@ static _Noreturn void run_step(struct trial *t, const struct step *s)
 
 /* --- beside it ------------------------------------------------------------ */
 
-/* False: it said nothing in time, or ended without a word. */
-static bool hear_verdict(int fd, int64_t until, struct verdict *out)
+/* Also that it said nothing in time, ended without a word, or that what it
+ * waits for has ended. */
+static int hear_verdict(struct trial *t, int said, int64_t until,
+			struct verdict *out, struct err *err)
 {
-	struct pollfd p = {fd, POLLIN, 0};
+	auto_fd int beside =
+		t->uplink.pid > 0
+			? (int)syscall(SYS_pidfd_open, t->uplink.pid, 0)
+			: -1;
+	struct pollfd p[] = {{said, POLLIN, 0}, {beside, POLLIN, 0}};
 	int64_t left = until - proc_now_ms();
 	int rc;
 
 	do
-		rc = poll(&p, 1, left > 0 ? (int)left : 0);
+		rc = poll(p, ARRAY_LEN(p), left > 0 ? (int)left : 0);
 	while (rc < 0 && errno == EINTR);
-	return rc > 0 && read(fd, out, sizeof(*out)) == sizeof(*out);
+	if (p[1].revents && uplink_check(&t->uplink, err) < 0)
+		return err->code;
+	if (rc > 0 && read(said, out, sizeof(*out)) == sizeof(*out))
+		return 0;
+	return err_set(err, -ETIMEDOUT, "no answer in time");
 }
 
-static int follow_step(const struct trial *t, pid_t pid, int said, int mapped,
-		       struct err *err)
+/* As a session has it: of namespaces that have users by now. */
+static int start_uplink(struct trial *t, pid_t pid, struct err *err)
+{
+	struct native_place place = {0};
+	int rc = uplink_find(t->a, &place, &t->uplink, err);
+	auto_fd int users = -1, network = -1;
+
+	if (rc < 0)
+		return rc;
+	users = open(arena_fmt(t->a, "/proc/%ld/ns/user", (long)pid).p,
+		     O_RDONLY | O_CLOEXEC);
+	network = open(arena_fmt(t->a, "/proc/%ld/ns/net", (long)pid).p,
+		       O_RDONLY | O_CLOEXEC);
+	if (users < 0 || network < 0)
+		return err_errno(err, "the namespaces");
+	return uplink_start(&t->uplink, users, network, err);
+}
+
+static int follow_step(struct trial *t, const struct step *s, pid_t pid,
+		       int said, int mapped, struct err *err)
 {
 	int64_t until = proc_now_ms() + TRY_STEP_MS;
 	struct verdict v;
+	int rc = hear_verdict(t, said, until, &v, err);
 
-	if (!hear_verdict(said, until, &v))
-		return err_set(err, -ETIMEDOUT, "no answer in time");
-	if (v.made) {
-		int rc = ids_map(&t->ids, pid, err);
-
-		if (rc < 0)
-			return rc;
-		if (write(mapped, "m", 1) != 1)
-			return err_errno(err, "the namespaces");
-		if (!hear_verdict(said, until, &v))
-			return err_set(err, -ETIMEDOUT, "no answer in time");
+	if (rc == 0 && v.made) {
+		rc = ids_map(&t->ids, pid, err);
+		if (rc == 0 && s->leaves)
+			rc = start_uplink(t, pid, err);
+		if (rc == 0 && write(mapped, "m", 1) != 1)
+			rc = err_errno(err, "the namespaces");
+		if (rc == 0)
+			rc = hear_verdict(t, said, until, &v, err);
 	}
+	if (rc < 0)
+		return rc;
+	t->now = v.at;
 	if (v.code < 0)
 		return err_set(err, v.code, "%.*s", (int)sizeof(v.text),
 			       v.text);
@@ -242,6 +308,7 @@ static int try_step(struct trial *t, const struct step *s, struct err *err)
 	int rc = proc_pipe(&said, &t->said, err);
 
 	t->mapped = -1;
+	t->uplink = (struct uplink){.log = -1};
 	if (rc == 0)
 		rc = proc_pipe(&t->mapped, &mapped, err);
 	if (rc == 0 && (pid = fork()) < 0)
@@ -251,7 +318,8 @@ static int try_step(struct trial *t, const struct step *s, struct err *err)
 	fd_close(&t->said);
 	fd_close(&t->mapped);
 	if (rc == 0)
-		rc = follow_step(t, pid, said, mapped, err);
+		rc = follow_step(t, s, pid, said, mapped, err);
+	uplink_end(&t->uplink);
 	if (pid > 0) {
 		kill(pid, SIGKILL);
 		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
@@ -305,6 +373,33 @@ static void fill_words(struct arena *a, struct words *out)
 	*out = (struct words){.folder = "/"};
 	*vec_push(a, &out->places) = usr;
 	*vec_push(a, &out->sysctls) = forward;
+}
+
+static int open_device(const char *path, struct err *err)
+{
+	auto_fd int fd = open(path, O_RDWR | O_CLOEXEC);
+
+	return fd < 0 ? err_errno(err, path) : 0;
+}
+
+int try_start(struct arena *a, bool view, bool tap, enum try_step *out_step,
+	      struct try_host *out, struct err *err)
+{
+	struct trial t = {.a = a, .ids = ids_own(a), .now = TRY_NAMESPACES};
+	int rc = view ? open_device("/dev/fuse", err) : 0;
+
+	look_around(out);
+	*out_step = TRY_VIEW;
+	if (rc < 0)
+		return rc;
+	fill_words(a, &t.words);
+	rc = try_step(&t, &first_steps, err);
+	if (rc == 0 && tap) {
+		t.now = TRY_UPLINK;
+		rc = try_step(&t, &steps[TRY_UPLINK], err);
+	}
+	*out_step = t.now;
+	return rc;
 }
 
 void try_native(struct arena *a, struct str filter, struct try_report *out)

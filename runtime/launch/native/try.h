@@ -9,6 +9,7 @@
 #define RUNTIME_LAUNCH_NATIVE_TRY_H
 
 #include "compiler/base/arena.h"
+#include "compiler/base/err.h"
 
 #define TRY_STEP_MS 5000 /* one that hangs is killed, and has failed */
 
@@ -19,8 +20,10 @@ enum try_step {
 	TRY_PROC,	/* and in that a /proc, with sysctls that it may set */
 	TRY_VIEW,	/* a file system of a program's */
 	TRY_TAP,	/* a device of the uplink's */
+	TRY_UPLINK,	/* and the program beside, that leads out by it */
 	TRY_RULES,	/* a table in the new network's packet filter */
 	TRY_FILTER,	/* seccomp.json, made and loaded */
+	TRY_ASKED,	/* a call that the kernel asks about, read and let go */
 	TRY_STEPS,
 };
 
@@ -54,5 +57,19 @@ struct try_report {
  * filter  the bytes of seccomp.json
  */
 void try_native(struct arena *a, struct str filter, struct try_report *out);
+
+/*
+ * Of these what tells hosts apart that can run a session and that cannot, for
+ * one that is about to start: some milliseconds. What it leaves out fails where
+ * the session gets to it.
+ *
+ * view      it mounts one
+ * tap       it leaves by a program's
+ * out_step  what failed
+ * out       what is known to be in its way
+ */
+must_check int try_start(struct arena *a, bool view, bool tap,
+			 enum try_step *out_step, struct try_host *out,
+			 struct err *err);
 
 #endif

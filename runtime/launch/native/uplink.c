@@ -1,111 +1,174 @@
 /*
- * How the gate gets out: pasta, a program that has a tap device in the gate's
- * network and makes its connections here, as the user. It has none of the
- * host's ports, no way to the host's loopback, and dies with the launcher.
- * https://passt.top/passt/about/#pasta-pack-a-subtle-tap-abstraction
+ * How the gate gets out, by a process beside it that dies with the launcher. A
+ * broker makes, here and as the user, the sockets that HAProxy and the resolver
+ * ask for (runtime/broker). Or a program has a tap device in the gate's network
+ * (tap.c).
  */
 #include "runtime/launch/native/native.h"
 #include "runtime/launch/native/parts.h"
 
-#include "compiler/base/sys/fileio.h"
 #include "compiler/base/sys/proc.h"
+#include "runtime/broker/broker.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PROGRAM "pasta"
-#define WORDS	"uplink.log"
+#define BROKER	  "the broker of sockets"
+#define LOG_BYTES 16384
 
-/* Beside PATH: a user's often has none of the system's folders. */
-static const char *const folders[] = {"/usr/bin", "/usr/sbin", "/bin",
-				      "/usr/local/bin"};
-
-const char *native_uplink_program(struct arena *a)
+int uplink_find(struct arena *a, const struct native_place *place,
+		struct uplink *out, struct err *err)
 {
-	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
-		const char *path = arena_fmt(a, "%s/" PROGRAM, folders[i]).p;
-
-		if (access(path, X_OK) == 0)
-			return path;
-	}
-	return NULL;
-}
-
-int uplink_find(struct arena *a, const char *dir, struct uplink *out,
-		struct err *err)
-{
-	*out = (struct uplink){.program = native_uplink_program(a),
-			       .log = arena_fmt(a, "%s/" WORDS, dir).p};
+	*out = (struct uplink){
+		.sockets = place->sockets,
+		.proxy = place->proxy,
+		.program = place->sockets ? BROKER : native_uplink_program(a),
+		.log = -1};
+	if (out->sockets)
+		return 0;
 	if (!out->program)
 		return err_set(
 			err, -ENOENT,
-			"the native engine needs 'pasta', and it is not here (Debian and Ubuntu: apt-get install passt; Fedora: dnf install passt); or 'engine: docker'");
+			"networks and UDP need 'pasta' or 'slirp4netns', and neither is here (Debian and Ubuntu: apt-get install passt; Fedora: dnf install passt); or 'engine: docker'");
 	if (access("/dev/net/tun", R_OK | W_OK) < 0)
 		return err_set(
 			err, -errno,
-			"the native engine's uplink needs /dev/net/tun: %s (%s); or 'engine: docker'",
+			"networks and UDP need a device of /dev/net/tun: %s (%s); or 'engine: docker'",
 			strerror(errno),
 			errno == ENOENT ? "modprobe tun"
 					: "chmod 666 /dev/net/tun");
 	return 0;
 }
 
-static int become_uplink(void *ctx, char *const *argv)
+/* A SIGPIPE that is ignored pasta takes for an error. */
+static _Noreturn void execute(const char *program, char *const *argv,
+			      pid_t parent)
+{
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0 &&
+	    getppid() == parent && signal(SIGPIPE, SIG_DFL) != SIG_ERR)
+		execv(program, argv);
+	fprintf(stderr, "%s: %s\n", program, strerror(errno));
+	_exit(127);
+}
+
+/*
+ * Between us and the program, which is to die with it. AppArmor's profile for
+ * pasta (Debian 13) takes signals from who has no profile alone, and we have one
+ * where the package is installed (debian/apparmor): so what is waited for is
+ * this. There pasta stays, without anybody left to serve.
+ */
+static int become_program(void *ctx, char *const *argv)
 {
 	const struct uplink *u = ctx;
+	pid_t self = getpid(), pid;
+	int status;
 
-	/* one that was ignored it takes for an error */
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0 &&
-	    signal(SIGPIPE, SIG_DFL) != SIG_ERR)
-		execv(u->program, argv);
-	fprintf(stderr, "%s: %s\n", u->program, strerror(errno));
+	proc_close_others(-1, -1); /* nothing executed closes them here */
+	prctl(PR_SET_NAME, "membrane-uplink");
+	pid = prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 ? -1 : fork();
+	if (pid == 0)
+		execute(u->program, argv, self);
+	if (pid < 0) {
+		fprintf(stderr, "%s: %s\n", u->program, strerror(errno));
+		return 127;
+	}
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return 127;
+	return proc_status(status);
+}
+
+struct broker_start {
+	int channel;
+	const struct broker_proxy *proxy;
+};
+
+static int become_broker(void *ctx, char *const *ignored)
+{
+	const struct broker_start *s = ctx;
+
+	(void)ignored;
+	proc_close_others(s->channel, -1);
+	prctl(PR_SET_NAME, "membrane-broker");
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0)
+		broker_serve(s->channel, s->proxy);
+	if (!errno)
+		return 0;
+	fprintf(stderr, BROKER ": %s\n", strerror(errno));
 	return 127;
 }
 
-int uplink_start(struct uplink *u, pid_t holder, struct err *err)
+/* In a session of its own, with what goes wrong in the log: that is no file of
+ * a folder's, which a profile of AppArmor's for the program would have to know.
+ * in, out: -1: ours, and the log. */
+static int start_beside(struct uplink *u, const struct proc_opts *given,
+			const char *const *words, struct err *err)
 {
-	char users[64], net[64];
-	const char *words[] = {
-		PROGRAM, "--foreground", "--quiet", "--config-net",
-		"--tcp-ports=none", "--udp-ports=none", "--tcp-ns=none",
-		"--udp-ns=none", "--no-map-gw", "--no-dhcp", "--no-dhcpv6",
-		"--no-ra", "--userns", users, "--netns", net,
-		/* root would be nobody, who may not look at the
-		 * session; anybody else is who they are */
-		geteuid() == 0 ? "--runas" : NULL, "0", NULL};
-	struct proc_opts o = {.argv = (char *const *)(uintptr_t)words,
-			      .group = PROC_SESSION,
-			      .in = -1,
-			      .out = -1,
-			      .err = -1,
-			      .keep = -1,
-			      .run = become_uplink,
-			      .ctx = u};
-	auto_fd int log =
-		fileio_create(AT_FDCWD, u->log, O_WRONLY | O_APPEND, 0600);
+	struct proc_opts o = *given;
 
-	if (log < 0)
-		return err_errno(err, u->log);
-	snprintf(users, sizeof(users), "/proc/%ld/ns/user", (long)holder);
-	snprintf(net, sizeof(net), "/proc/%ld/ns/net", (long)holder);
-	o.out = o.err = log;
+	u->log = memfd_create("uplink", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	/* What the agent sends can make it say something without end. */
+	if (u->log < 0 || ftruncate(u->log, LOG_BYTES) < 0 ||
+	    fcntl(u->log, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) < 0)
+		return err_errno(err, "what the gate's uplink says");
+	o.argv = (char *const *)(uintptr_t)words;
+	o.group = PROC_SESSION;
+	o.out = given->out < 0 ? u->log : given->out;
+	o.err = u->log;
+	o.keep = -1;
 	return proc_spawn(&o, &u->pid, err);
 }
 
-/* What it said last; but not that it has no syslog to say it to. */
+int uplink_broker(struct uplink *u, int *out_channel, struct err *err)
+{
+	static const char *const words[] = {BROKER, NULL};
+	struct broker_start start = {.proxy = &u->proxy};
+	struct proc_opts o = {
+		.in = -1, .out = -1, .run = become_broker, .ctx = &start};
+	int pair[2], rc;
+
+	*out_channel = -1;
+	if (!u->sockets)
+		return 0;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return err_errno(err, "socketpair");
+	start.channel = pair[0];
+	rc = start_beside(u, &o, words, err);
+	close(pair[0]);
+	if (rc < 0)
+		close(pair[1]);
+	else
+		*out_channel = pair[1];
+	return rc;
+}
+
+int uplink_start(struct uplink *u, int users, int network, struct err *err)
+{
+	struct proc_opts o = {
+		.in = users, .out = network, .run = become_program, .ctx = u};
+	const char *words[TAP_WORDS];
+
+	if (u->sockets)
+		return 0;
+	tap_words(u->program, geteuid() == 0, words);
+	return start_beside(u, &o, words, err);
+}
+
+/* What it said last, if there was room; not that it has no syslog to say it to. */
 static int say_ended(const struct uplink *u, int status, struct err *err)
 {
 	static const struct str noise = STR_INIT("Failed to send ");
-	char text[4096], how[PROC_STATUS_TEXT_MAX];
-	auto_fd int fd = open(u->log, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text));
-	struct str rest = {text, n > 0 ? (size_t)n : 0}, line,
+	char text[LOG_BYTES], how[PROC_STATUS_TEXT_MAX];
+	ssize_t n = pread(u->log, text, sizeof(text), 0);
+	struct str rest = {text, n > 0 ? strnlen(text, (size_t)n) : 0}, line,
 		   last = STR("it said nothing");
 
 	while (str_line(&rest, &line))
@@ -123,15 +186,18 @@ int uplink_check(struct uplink *u, struct err *err)
 	if (u->pid <= 0 || waitpid(u->pid, &status, WNOHANG) != u->pid)
 		return 0;
 	u->pid = 0;
-	return say_ended(u, status, err);
+	/* a gate that is gone asks nobody, and says so itself */
+	return u->sockets && status == 0 ? 0 : say_ended(u, status, err);
 }
 
 void uplink_end(struct uplink *u)
 {
-	if (u->pid <= 0)
-		return;
-	kill(u->pid, SIGKILL);
-	while (waitpid(u->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	if (u->pid > 0) {
+		kill(u->pid, SIGKILL);
+		while (waitpid(u->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
 	u->pid = 0;
+	fd_close(&u->log);
+	u->log = -1;
 }

@@ -1,10 +1,12 @@
 #include "runtime/launch/native/words.h"
 
+#include "compiler/plan/docker_json.h"
 #include "compiler/plan/native_json.h"
 #include "runtime/launch/docker/binds.h"
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <seccomp.h>
 #include <string.h>
 
 struct reading {
@@ -187,6 +189,50 @@ static int read_tmpfs(struct reading *r, const char *word, struct str value)
 	return add_place(r, &p, word);
 }
 
+/* --- masks ----------------------------------------------------------------- */
+
+static bool read_mask_kind(struct str s, enum words_mask_kind *out)
+{
+	static const char *const kinds[] = {
+		[WORDS_HIDE] = NATIVE_JSON_HIDE,
+		[WORDS_KEEP] = NATIVE_JSON_KEEP,
+		[WORDS_PIN] = NATIVE_JSON_PIN,
+		[WORDS_IS] = NATIVE_JSON_IS,
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (str_is(s, kinds[i])) {
+			*out = (enum words_mask_kind)i;
+			return true;
+		}
+	return false;
+}
+
+static int read_mask(struct reading *r, const char *word, struct str value)
+{
+	struct str kind = {0}, dev = {0}, ino = {0};
+	struct words_mask m = {0};
+
+	if (!str_field(&value, ':', &kind) || !str_field(&value, ':', &dev) ||
+	    !str_field(&value, ':', &ino) || !read_mask_kind(kind, &m.kind) ||
+	    !str_u64(dev, UINT64_MAX, &m.dev) ||
+	    !str_u64(ino, UINT64_MAX, &m.ino))
+		return fail_word(r, word);
+	m.target = arena_cstr(r->a, value);
+	if (!is_place(m.target) || (m.kind == WORDS_HIDE && !r->out->empty))
+		return fail_word(r, word);
+	*vec_push(r->a, &r->out->masks) = m;
+	return 0;
+}
+
+static int read_empty(struct reading *r, const char *word, struct str value)
+{
+	if (value.n == 0 || value.p[0] != '/')
+		return fail_word(r, word);
+	r->out->empty = arena_cstr(r->a, value);
+	return 0;
+}
+
 /* --- rights --------------------------------------------------------------- */
 
 static int read_cap(struct reading *r, const char *word, struct str name)
@@ -195,13 +241,16 @@ static int read_cap(struct reading *r, const char *word, struct str name)
 		const char *name;
 		int cap;
 	} caps[] = {
+		{"BPF", CAP_BPF},
 		{"KILL", CAP_KILL},
 		{"NET_ADMIN", CAP_NET_ADMIN},
 		{"NET_BIND_SERVICE", CAP_NET_BIND_SERVICE},
+		{"PERFMON", CAP_PERFMON},
 		{"SETGID", CAP_SETGID},
 		{"SETPCAP", CAP_SETPCAP},
 		{"SETUID", CAP_SETUID},
 		{"SYS_ADMIN", CAP_SYS_ADMIN},
+		{"SYS_PTRACE", CAP_SYS_PTRACE},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(caps); i++)
@@ -269,6 +318,27 @@ static int read_count(struct reading *r, const char *word, struct str value,
 	return 0;
 }
 
+static int read_memory(struct reading *r, const char *word, struct str value)
+{
+	return str_u64(value, INT64_MAX, &r->out->memory) && r->out->memory
+		       ? 0
+		       : fail_word(r, word);
+}
+
+/* "2.500": whole ones, and thousandths of one. */
+static int read_cpus(struct reading *r, const char *word, struct str value)
+{
+	uint64_t whole, rest;
+	struct str front;
+
+	if (!str_field(&value, '.', &front) || value.n != 3 ||
+	    !str_u64(front, 100000, &whole) || !str_u64(value, 999, &rest) ||
+	    whole + rest == 0)
+		return fail_word(r, word);
+	r->out->cpus_milli = (unsigned)(whole * 1000 + rest);
+	return 0;
+}
+
 static int read_ulimit(struct reading *r, const char *word, struct str value)
 {
 	static const struct str files = STR_INIT("nofile=");
@@ -290,6 +360,40 @@ static int read_network(struct reading *r, const char *word, struct str value)
 		r->out->network = WORDS_AGENT;
 	else
 		return fail_word(r, word);
+	return 0;
+}
+
+static int read_processes(struct reading *r, const char *word, struct str value)
+{
+	if (str_starts(
+		    value,
+		    STR("container:" DOCKER_JSON_OURS DOCKER_JSON_VIEW "-")))
+		r->out->within = WORDS_VIEWS;
+	else if (str_starts(value, STR("container:" DOCKER_JSON_OURS
+				       NATIVE_JSON_ASKED "-")))
+		r->out->within = WORDS_ASKEDS;
+	else
+		return fail_word(r, word);
+	return 0;
+}
+
+static int read_ask(struct reading *r, const char *word, struct str value)
+{
+	static const struct str write = STR_INIT(NATIVE_JSON_WRITE);
+	struct str name;
+
+	if (value.n == 0)
+		return fail_word(r, word);
+	while (str_field(&value, ',', &name)) {
+		struct words_call c = {.write = str_ends(name, write)};
+
+		name = str_slice(name, 0, name.n - (c.write ? write.n : 0));
+		c.nr = seccomp_syscall_resolve_name(arena_cstr(r->a, name));
+		if (c.nr == __NR_SCMP_ERROR)
+			return fail_word(r, word);
+		if (c.nr >= 0) /* one that this machine has */
+			*vec_push(r->a, &r->out->ask) = c;
+	}
 	return 0;
 }
 
@@ -325,7 +429,7 @@ static int read_folder(struct reading *r, const char *word, struct str value)
 static bool is_known(const char *word)
 {
 	static const char *const known[] = {"--interactive", "--cap-drop=ALL",
-					    "--read-only", "--init=false"};
+					    "--init=false"};
 
 	for (size_t i = 0; i < ARRAY_LEN(known); i++)
 		if (strcmp(word, known[i]) == 0)
@@ -342,6 +446,10 @@ static int read_option(struct reading *r, const char *word, struct str name,
 		return read_volume(r, word, value);
 	if (str_is(name, "--tmpfs"))
 		return read_tmpfs(r, word, value);
+	if (str_is(name, "--mask"))
+		return read_mask(r, word, value);
+	if (str_is(name, "--masks"))
+		return read_empty(r, word, value);
 	if (str_is(name, "--env"))
 		return read_env(r, word, value);
 	if (str_is(name, "--workdir"))
@@ -356,14 +464,22 @@ static int read_option(struct reading *r, const char *word, struct str name,
 		return read_ulimit(r, word, value);
 	if (str_is(name, "--pids-limit"))
 		return read_count(r, word, value, &r->out->processes);
+	if (str_is(name, "--memory"))
+		return read_memory(r, word, value);
+	if (str_is(name, "--cpus"))
+		return read_cpus(r, word, value);
 	if (str_is(name, "--network"))
 		return read_network(r, word, value);
+	if (str_is(name, "--pid"))
+		return read_processes(r, word, value);
+	if (str_is(name, "--ask"))
+		return read_ask(r, word, value);
 	if (str_is(name, "--hostname") && value.n) {
 		r->out->hostname = arena_cstr(r->a, value);
 		return 0;
 	}
-	if (str_is(name, "--entrypoint") && value.n) {
-		r->entrypoint = arena_cstr(r->a, value);
+	if (str_is(name, "--entrypoint")) {
+		r->entrypoint = value.n ? arena_cstr(r->a, value) : NULL;
 		return 0;
 	}
 	return fail_word(r, word);
@@ -375,12 +491,24 @@ static int read_word(struct reading *r, const char *word)
 
 	if (is_known(word))
 		return 0;
+	if (strcmp(word, "--read-only") == 0) {
+		r->out->read_only = true;
+		return 0;
+	}
 	if (strcmp(word, "--tty") == 0) {
 		r->out->tty = true;
 		return 0;
 	}
 	if (strcmp(word, "--device=/dev/fuse") == 0) {
 		r->out->fuse = true;
+		return 0;
+	}
+	if (strcmp(word, "--ask") == 0) {
+		r->out->is_asked = true;
+		return 0;
+	}
+	if (strcmp(word, "--userns=host") == 0) {
+		r->out->host_users = true;
 		return 0;
 	}
 	if (str_find(value, '=', 0) == value.n ||
@@ -416,8 +544,14 @@ static void sort_places(struct words *w)
 /* Behind the options: what stands for an image, and the command. */
 static int read_command(struct reading *r, char *const *rest)
 {
-	if (!*rest || strcmp(*rest, NATIVE_JSON_HOST) != 0)
-		return fail_word(r, *rest ? *rest : "");
+	static const struct str root = STR_INIT(NATIVE_JSON_ROOT "/");
+
+	if (!*rest)
+		return fail_word(r, "");
+	if (str_starts(str_of(*rest), root))
+		r->out->root = *rest + root.n - 1;
+	else if (strcmp(*rest, NATIVE_JSON_HOST) != 0)
+		return fail_word(r, *rest);
 	if (r->entrypoint)
 		*vec_push(r->a, &r->out->argv) =
 			arena_cstr(r->a, str_of(r->entrypoint));

@@ -110,8 +110,11 @@ int change_log_read(struct arena *a, const struct session *s,
 		return 0;
 	while (rc == 0 && str_line(&text, &line)) {
 		cJSON *o = cJSON_ParseWithLength(line.p, line.n);
+		struct change_log c;
 
-		rc = change_log_parse(a, o, vec_push(a, out), err);
+		rc = change_log_parse(a, o, &c, err);
+		if (rc == 0)
+			*vec_push(a, out) = c;
 		cJSON_Delete(o);
 	}
 	return rc < 0 ? err_while(err, "%s", path) : 0;

@@ -16,6 +16,21 @@ const char *decisions_path(struct arena *a, const char *dir, unsigned part)
 		    : arena_fmt(a, "%s/decisions.jsonl", dir).p;
 }
 
+const char *decisions_lost_word(enum decisions_lost of)
+{
+	switch (of) {
+	case DECISIONS_LOST_EVENTS:
+		return "trace";
+	case DECISIONS_LOST_LINES:
+		return "decisions";
+	case DECISIONS_LOST_REFUSALS:
+		return "refusals";
+	case DECISIONS_LOST_KINDS:
+		break;
+	}
+	return "";
+}
+
 static int open_part(struct decisions *d, struct err *err)
 {
 	struct arena *a = arena_new();

@@ -41,6 +41,17 @@ must_check int decisions_add(struct decisions *d, struct str line,
 			     enum decisions_kind kind, struct err *err);
 void decisions_done(struct decisions *d);
 
+/* Between these lines, what is on no record: losses.h. */
+#define DECISIONS_LOST_EVENT "lost"
+enum decisions_lost {
+	DECISIONS_LOST_EVENTS, /* of the trace */
+	DECISIONS_LOST_LINES,  /* of the gate */
+	DECISIONS_LOST_REFUSALS,
+	DECISIONS_LOST_KINDS,
+};
+/* "trace", "decisions", "refusals": what such a line is "of". */
+const char *decisions_lost_word(enum decisions_lost of);
+
 /* Where a part is; the first one has the number 0. */
 const char *decisions_path(struct arena *a, const char *dir, unsigned part);
 

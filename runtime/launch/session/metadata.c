@@ -31,6 +31,11 @@ static const char *time_text(struct arena *a, int64_t at_s)
 	return text;
 }
 
+const char *metadata_engine(const char *name)
+{
+	return strcmp(name, "native") == 0 ? "the native engine" : "Docker";
+}
+
 const char *metadata_now(struct arena *a)
 {
 	return time_text(a, time(NULL));
@@ -40,6 +45,7 @@ static void add_found(cJSON *o, const struct metadata_found *found)
 {
 	cJSON *roots;
 
+	cJSON_AddStringToObject(o, "engine", found->engine);
 	if (found->resolver)
 		cJSON_AddStringToObject(o, "resolver", found->resolver);
 	else
@@ -103,6 +109,7 @@ static bool parse_about(struct arena *a, const cJSON *o, struct metadata *out)
 	const cJSON *started = cJSON_GetObjectItemCaseSensitive(o, "started");
 	const cJSON *where = cJSON_GetObjectItemCaseSensitive(o, "workspace");
 	const cJSON *words = cJSON_GetObjectItemCaseSensitive(o, "command");
+	const cJSON *engine = cJSON_GetObjectItemCaseSensitive(o, "engine");
 	const cJSON *word;
 	struct tm tm = {0};
 	const char *end;
@@ -119,6 +126,11 @@ static bool parse_about(struct arena *a, const cJSON *o, struct metadata *out)
 		*vec_push(a, &out->command) =
 			arena_cstr(a, str_of(word->valuestring));
 	}
+	/* without it, it is of a version that had no other, or told no more */
+	out->engine = cJSON_IsString(engine)
+			      ? arena_cstr(a, str_of(engine->valuestring))
+		      : session_is_native(&out->session) ? "native"
+							 : "docker";
 	out->started_s = timegm(&tm);
 	out->workspace = arena_cstr(a, str_of(where->valuestring));
 	/* without these it is of a version that kept nobody's streams */
@@ -131,7 +143,8 @@ static bool parse_about(struct arena *a, const cJSON *o, struct metadata *out)
 void metadata_read(struct arena *a, const struct session *s,
 		   struct metadata *out)
 {
-	struct metadata x = {.session = *s, .workspace = ""};
+	struct metadata x = {
+		.session = *s, .workspace = "", .engine = "docker"};
 	struct err ignored;
 	struct str text;
 	struct stat st;

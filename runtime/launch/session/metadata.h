@@ -19,6 +19,7 @@ struct metadata_streams {
 
 /* What the policy left to the session's beginning, and was found then. */
 struct metadata_found {
+	const char *engine;   /* what runs it: "docker" or "native" */
 	const char *resolver; /* of the host, which the gate asks; NULL: the
 				 policy names one */
 	const char *roots;    /* the file with those beside the system's; NULL:
@@ -33,6 +34,7 @@ struct metadata {
 	int64_t started_s;   /* since 1970; else when the folder was changed */
 	const char *started; /* the same in UTC: "2026-01-31T12:00:00Z" */
 	const char *workspace;	   /* absolute */
+	const char *engine;	   /* what runs it: "docker" or "native" */
 	VEC(const char *) mounted; /* where it is inside, one path at least */
 	VEC(const char *) command; /* empty: the image's own */
 	struct metadata_streams streams;
@@ -63,6 +65,8 @@ void metadata_read(struct arena *a, const struct session *s,
 		   struct metadata *out);
 void metadata_end_read(struct arena *a, const struct session *s,
 		       struct metadata_end *out);
+/* The engine of that name, in a sentence. */
+const char *metadata_engine(const char *name);
 /* Now, as in started. */
 const char *metadata_now(struct arena *a);
 /*

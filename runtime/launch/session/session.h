@@ -18,6 +18,7 @@
 #define SESSION_MAX	  100000u      /* folders looked at */
 #define SESSION_SOCKET	  "attach"     /* in its folder: see stage.h */
 #define SESSION_CONTROL	  "control"    /* the same: see control.h */
+#define SESSION_ASKING	  "asking"     /* a lock: see listeners.h */
 #define SESSION_GRACE_MAX 86400u       /* seconds */
 
 struct session {

@@ -299,6 +299,12 @@ static bool print_grant(const struct summary *s, const struct entry *e,
 	return true;
 }
 
+/* One that 'membrane allow' takes as it is, in any shell. */
+static bool is_word(struct str grant)
+{
+	return grant.n && grant.p[0] != '{' && grant.p[0] != '"';
+}
+
 static void print_remedy(const struct summary *s, const struct entry *e,
 			 struct buf *out)
 {
@@ -310,7 +316,8 @@ static void print_remedy(const struct summary *s, const struct entry *e,
 		buf_addf(out, "add to 'allow' in .membrane.yaml:  - %s",
 			 grant.p);
 	} else if (e->reason == REASON_UPSTREAM && e->proto == PROTO_NONE) {
-		/* Not the line that allows the name: that is as it should be. */
+		/* Not the line that allows the name: that is as it should be.
+		 */
 		buf_adds(
 			out,
 			"the resolver did not answer: 'dns_resolver' names another");
@@ -323,6 +330,42 @@ static void print_remedy(const struct summary *s, const struct entry *e,
 	} else {
 		buf_adds(out, reason_about(e->reason));
 	}
+}
+
+bool summary_newest(const struct summary *s, struct arena *a,
+		    const cJSON *record, struct refusal *out)
+{
+	const struct entry *e = &s->entries.v[s->entries.n - 1];
+	struct buf what, advice, grant, at;
+
+	if (e->purpose.n)
+		return false;
+	buf_init(&what, a);
+	buf_init(&advice, a);
+	buf_init(&grant, a);
+	buf_init(&at, a);
+	print_dest(e, &what);
+	*out = (struct refusal){.reason = e->reason, .record = record};
+	if (e->is_name)
+		out->place = third_party_of(e->dest,
+					    member_text(record, "method"),
+					    member_text(record, "path"));
+	if (print_grant(s, e, &grant)) {
+		out->grant = buf_str(&grant);
+		out->word = is_word(out->grant) ? out->grant : STR("");
+	}
+	if (e->source.n && e->line) {
+		summary_escape(&at, e->source, DEST_MAX);
+		buf_addf(&at, ":%u", e->line);
+		out->at = buf_str(&at);
+	}
+	if (out->grant.n || !out->at.n)
+		print_remedy(s, e, &advice);
+	else
+		buf_adds(&advice, reason_about(e->reason));
+	out->what = buf_str(&what);
+	out->advice = buf_str(&advice);
+	return true;
 }
 
 static size_t widest_column(const struct summary *s, unsigned *out_digits,
@@ -414,6 +457,30 @@ void summary_print(const struct summary *s, const char *log, bool colour,
 	print_purposes(s, out);
 }
 
+uint64_t summary_each(const struct summary *s, summary_visit *visit, void *ctx)
+{
+	vec_each(e, &s->entries) {
+		struct buf dest, grant, remedy;
+		struct summary_row row = {.reason = e->reason,
+					  .count = total_of(e),
+					  .source = e->source,
+					  .line = e->line,
+					  .purpose = e->purpose};
+
+		buf_init(&dest, s->a);
+		buf_init(&grant, s->a);
+		buf_init(&remedy, s->a);
+		print_dest(e, &dest);
+		print_remedy(s, e, &remedy);
+		row.dest = buf_str(&dest);
+		row.remedy = buf_str(&remedy);
+		if (e->purpose.n == 0 && print_grant(s, e, &grant))
+			row.grant = buf_str(&grant);
+		visit(ctx, &row);
+	}
+	return s->beyond;
+}
+
 struct str summary_advised(const struct summary *s)
 {
 	vec_each(e, &s->entries) {
@@ -421,7 +488,7 @@ struct str summary_advised(const struct summary *s)
 
 		buf_init(&grant, s->a);
 		if (!e->purpose.n && print_grant(s, e, &grant) &&
-		    grant.p[0] != '{' && grant.p[0] != '"')
+		    is_word(buf_str(&grant)))
 			return buf_str(&grant);
 	}
 	return STR("");
@@ -446,6 +513,10 @@ cJSON *summary_json(const struct summary *s)
 		if (e->path.n)
 			cJSON_AddStringToObject(o, "path", e->path.p);
 		cJSON_AddStringToObject(o, "reason", reason_name(e->reason));
+		if (e->source.n) {
+			json_put_str(o, "source", e->source);
+			json_put_u64(o, "line", e->line);
+		}
 		cJSON_AddNumberToObject(o, "count", (double)total_of(e));
 		if (e->purpose.n)
 			cJSON_AddStringToObject(o, "purpose",

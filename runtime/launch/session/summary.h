@@ -15,7 +15,7 @@
 
 #include "compiler/base/buf.h"
 #include "compiler/base/err.h"
-#include "compiler/base/reason.h"
+#include "runtime/launch/session/refusal.h"
 
 #include <cjson/cJSON.h>
 
@@ -46,11 +46,33 @@ enum summary_news {
 must_check int summary_add(struct summary *s, const cJSON *decision,
 			   enum summary_news *out_news, struct err *err);
 /*
+ * What summary_add() called SUMMARY_NEW last, of which record is the decision;
+ * texts are in a. False where it is refused on purpose: nobody is told of that
+ * but at the end.
+ */
+must_check bool summary_newest(const struct summary *s, struct arena *a,
+			       const cJSON *record, struct refusal *out);
+/*
  * The text, with an LF behind every line; nothing when nothing was refused.
  * log: where all records are, named when not all destinations fit.
  */
 void summary_print(const struct summary *s, const char *log, bool colour,
 		   struct buf *out);
+/* One destination, for whoever shows it otherwise. Texts are not cleaned. */
+struct summary_row {
+	struct str dest; /* printable ASCII: "POST api.example.com:443/x" */
+	enum reason reason;
+	uint64_t count;
+	struct str grant;  /* the entry of 'allow' that would let it through;
+			      or empty: no line would, or none is advised */
+	struct str source; /* of the rule that denied, or empty */
+	uint32_t line;
+	struct str remedy;  /* as summary_print() has it, in a sentence */
+	struct str purpose; /* refused on purpose: why */
+};
+typedef void summary_visit(void *ctx, const struct summary_row *row);
+/* In the order first seen; how many more there was no room for. */
+uint64_t summary_each(const struct summary *s, summary_visit *visit, void *ctx);
 /* The first that one word of 'membrane allow' lets through, or empty. */
 struct str summary_advised(const struct summary *s);
 /* "refused":[…] for summary.json; the caller owns it. */

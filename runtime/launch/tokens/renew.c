@@ -1,5 +1,6 @@
 #include "runtime/launch/tokens/renew.h"
 
+#include "compiler/base/ascii.h"
 #include "compiler/base/oauth.h"
 #include "compiler/base/sha256.h"
 #include "compiler/base/sys/fileio.h"
@@ -7,7 +8,6 @@
 #include "runtime/launch/tokens/sentinel.h"
 #include "runtime/launch/tokens/tokens.h"
 
-#include <curl/curl.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -43,13 +43,12 @@ const char *renew_field(const struct vectors_credential *c, const char *member)
 static bool fill_form(struct arena *a, const char *body, const char *digits,
 		      const char *secret, struct str *out)
 {
-	char *escaped = curl_easy_escape(NULL, secret, 0);
 	struct str rest = str_of(body), pair, name;
 	bool grant = false, token = false;
 	struct buf b;
 
 	buf_init(&b, a);
-	while (escaped && str_field(&rest, '&', &pair)) {
+	while (str_field(&rest, '&', &pair)) {
 		struct str value = pair;
 
 		buf_adds(&b, b.n ? "&" : "");
@@ -57,13 +56,13 @@ static bool fill_form(struct arena *a, const char *body, const char *digits,
 		grant |= str_is(pair, "grant_type=" OAUTH_REFRESH);
 		if (str_is(name, OAUTH_REFRESH) && !token &&
 		    sentinel_is(value, digits)) {
-			buf_addf(&b, OAUTH_REFRESH "=%s", escaped);
+			buf_adds(&b, OAUTH_REFRESH "=");
+			ascii_escape(&b, secret);
 			token = true;
 		} else {
 			buf_add(&b, pair);
 		}
 	}
-	curl_free(escaped);
 	*out = buf_str(&b);
 	return grant && token;
 }

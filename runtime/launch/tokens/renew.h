@@ -6,16 +6,17 @@
  * On the host, in a process of its own that may wait: what is asked for leaves
  * by the uplink that the policy names, else by the host's own network, goes to
  * the address to which the agent went, which the session's resolver gave it,
- * and over TLS that is verified by the host's roots. Others renew as well: the
- * host's file is read first, under a lock that sessions have in common, and
- * once more behind the answer; what it has anew by then serves. New tokens are
- * in it before anybody else has them. renew_answer(), renew_body() and
- * renew_found() are pure.
+ * or, where that stands in for a name, to that by the proxy, and over TLS that
+ * is verified by the host's roots. Others renew as well: the host's file is
+ * read first, under a lock that sessions have in common, and once more behind
+ * the answer; what it has anew by then serves. New tokens are in it before
+ * anybody else has them. renew_answer(), renew_body() and renew_found() are
+ * pure.
  */
 #ifndef RUNTIME_LAUNCH_TOKENS_RENEW_H
 #define RUNTIME_LAUNCH_TOKENS_RENEW_H
 
-#include "runtime/launch/docker/vectors.h"
+#include "runtime/launch/docker/proxy.h"
 #include "runtime/launch/tokens/fields.h"
 
 #define RENEW_BODY_MAX	 65536u /* of the answer */
@@ -25,6 +26,7 @@ struct renew_ask {
 	const struct vectors *v;
 	const struct vectors_values *values; /* what v is filled with */
 	uint32_t n;			     /* of v->credentials */
+	const struct proxy *proxy;	     /* on the way out; port 0: none */
 	const char *home, *lock, *addr;
 	bool is_form;
 	const char *agent, *body;

@@ -2,6 +2,7 @@
  * the uplink that the policy names. */
 #include "runtime/launch/tokens/renew.h"
 
+#include "compiler/base/standin_nets.h"
 #include "compiler/base/sys/fileio.h"
 #include "runtime/launch/tokens/uplink.h"
 
@@ -178,6 +179,51 @@ static int call_by_uplink(struct arena *a, const struct renew_ask *ask, CURL *c,
 	return rc;
 }
 
+/* The agent went to what stands in for a name: that is the proxy's to find. */
+static bool goes_by_proxy(const struct renew_ask *ask)
+{
+	struct addr to;
+
+	return ask->proxy && ask->proxy->port &&
+	       addr_parse(str_of(ask->addr), &to) && standin_nets_have(&to);
+}
+
+static int call_by_proxy(struct arena *a, const struct renew_ask *ask, CURL *c,
+			 struct err *err)
+{
+	const struct proxy *p = ask->proxy;
+	char text[ADDR_TEXT_MAX];
+	bool six = p->addr.family == ADDR_V6;
+	const char *url =
+		arena_fmt(a, "http://%s%s%s:%u", six ? "[" : "",
+			  addr_text(&p->addr, text), six ? "]" : "", p->port)
+			.p;
+	long status = 0;
+	CURLcode code;
+	int rc;
+
+	curl_easy_setopt(c, CURLOPT_PROXY, url);
+	curl_easy_setopt(c, CURLOPT_NOPROXY, "");
+	curl_easy_setopt(c, CURLOPT_HTTPPROXYTUNNEL, 1L);
+	if (p->login) {
+		struct str user = str_of(p->login);
+		size_t colon = str_find(user, ':', 0);
+
+		curl_easy_setopt(c, CURLOPT_PROXYAUTH, (long)CURLAUTH_BASIC);
+		curl_easy_setopt(c, CURLOPT_PROXYUSERNAME,
+				 arena_cstr(a, str_slice(user, 0, colon)));
+		curl_easy_setopt(c, CURLOPT_PROXYPASSWORD,
+				 p->login + colon + 1);
+	}
+	code = curl_easy_perform(c);
+	rc = said_by(code, err);
+	curl_easy_getinfo(c, CURLINFO_HTTP_CONNECTCODE, &status);
+	return rc < 0 && status >= 300
+		       ? err_set(err, -EIO, "the proxy refuses it (%ld)",
+				 status)
+		       : rc;
+}
+
 static int call_from_here(struct arena *a, const struct renew_ask *ask, CURL *c,
 			  struct err *err)
 {
@@ -211,8 +257,9 @@ int renew_post(struct arena *a, const struct renew_ask *ask, struct str body,
 	curl_easy_setopt(c, CURLOPT_HTTPHEADER, headers);
 	rc = add_roots(a, c, ask->values->roots, err);
 	if (rc == 0)
-		rc = ask->v->relay.image ? call_by_uplink(a, ask, c, err)
-					 : call_from_here(a, ask, c, err);
+		rc = goes_by_proxy(ask)	   ? call_by_proxy(a, ask, c, err)
+		     : ask->v->relay.image ? call_by_uplink(a, ask, c, err)
+					   : call_from_here(a, ask, c, err);
 	if (rc == 0)
 		curl_easy_getinfo(c, CURLINFO_RESPONSE_CODE, &out->status);
 	out->body = buf_str(&taken.b);

@@ -91,6 +91,7 @@ static void become_renewer(const struct renewals *r,
 {
 	struct renew_ask ask = {.v = r->v,
 				.values = r->values,
+				.proxy = &r->proxy,
 				.n = one->n,
 				.home = r->home,
 				.lock = r->lock,

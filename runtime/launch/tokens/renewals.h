@@ -40,6 +40,7 @@ typedef int renewals_tell(void *ctx, struct str line, struct err *err);
 struct renewals {
 	const struct vectors *v;	     /* borrowed */
 	const struct vectors_values *values; /* borrowed */
+	struct proxy proxy; /* its login is for as long as this */
 	const char *home, *lock;	     /* borrowed */
 	renewals_tell *tell;
 	void *ctx;

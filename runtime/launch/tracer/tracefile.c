@@ -112,19 +112,26 @@ static void prune(const struct tracefile *f)
 
 /* --- the one that grows --------------------------------------------------- */
 
+static int name_file(const struct tracefile *f, char path[PATH_MAX],
+		     struct err *err)
+{
+	int n = f->part ? snprintf(path, PATH_MAX, "%s/%s.%u" SUFFIX, f->dir,
+				   f->session, f->part)
+			: snprintf(path, PATH_MAX, "%s/%s" SUFFIX, f->dir,
+				   f->session);
+
+	return n < PATH_MAX ? 0
+			    : err_set(err, -ENAMETOOLONG, "%s: name too long",
+				      f->dir);
+}
+
 static int begin_file(struct tracefile *f, struct err *err)
 {
 	char path[PATH_MAX];
-	int n = f->part ? snprintf(path, sizeof(path), "%s/%s.%u" SUFFIX,
-				   f->dir, f->session, f->part)
-			: snprintf(path, sizeof(path), "%s/%s" SUFFIX, f->dir,
-				   f->session);
 	int rc = fileio_mkdirs(f->dir, 0700, err);
 
-	if (rc < 0)
+	if (rc < 0 || (rc = name_file(f, path, err)) < 0)
 		return rc;
-	if (n >= (int)sizeof(path))
-		return err_set(err, -ENAMETOOLONG, "%s: name too long", f->dir);
 	f->fd = fileio_create(AT_FDCWD, path, O_WRONLY | O_EXCL, 0600);
 	if (f->fd < 0 || flock(f->fd, LOCK_SH) < 0)
 		return err_set(err, -errno, "%s: %s", path, strerror(errno));
@@ -154,6 +161,25 @@ static int check_name(const struct tracefile *f, struct err *err)
 	return 0;
 }
 
+/* What was written of a member, for which there is no room. */
+static int take_back(struct tracefile *f, int rc, struct err *err)
+{
+	char path[PATH_MAX];
+	struct err ignored;
+
+	if (f->fd < 0)
+		return rc;
+	if (ftruncate(f->fd, (off_t)f->bytes) < 0)
+		return err_set(err, rc, "%s, and half a member stays",
+			       err->text);
+	/* a file of none is not one of gzip's */
+	if (f->bytes == 0 && name_file(f, path, &ignored) == 0) {
+		unlink(path);
+		tracefile_done(f);
+	}
+	return rc;
+}
+
 int tracefile_add(struct tracefile *f, struct str member, struct err *err)
 {
 	int rc;
@@ -165,12 +191,8 @@ int tracefile_add(struct tracefile *f, struct str member, struct err *err)
 	rc = f->fd < 0 ? begin_file(f, err) : check_name(f, err);
 	if (rc == 0)
 		rc = fileio_write_all(f->fd, member, err);
-	if (rc < 0) {
-		if (f->fd >= 0 && ftruncate(f->fd, (off_t)f->bytes) < 0)
-			return err_set(err, rc, "%s, and half a member stays",
-				       err->text);
-		return rc;
-	}
+	if (rc < 0)
+		return take_back(f, rc, err);
 	f->bytes += member.n;
 	return f->copy < 0 ? 0 : fileio_write_all(f->copy, member, err);
 }

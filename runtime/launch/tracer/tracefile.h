@@ -33,7 +33,8 @@ struct tracefile {
 void tracefile_init(struct tracefile *f, const char *dir, const char *session,
 		    const struct tracefile_limits *limits);
 /*
- * Append one member. When that fails, what was written of it is taken back:
+ * Append one member. When that fails, what was written of it is taken back,
+ * and a file without any goes:
  *   -ENOSPC, -EDQUOT, -EFBIG  no room
  *   -ENOENT  the file was removed by somebody
  */

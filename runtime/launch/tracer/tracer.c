@@ -27,11 +27,14 @@ static void fail(struct tracer *t, const struct err *why)
 		return;
 	t->state = TRACER_FAILED;
 	t->why = *why;
+	tracefile_done(&t->file);
+	/* whom the agent ends with goes on, and nobody keeps its records */
+	if (t->holds_agent && t->pid)
+		return;
 	fd_close(&t->in);
 	t->in = -1;
 	fd_close(&t->out);
 	t->out = -1;
-	tracefile_done(&t->file);
 }
 
 /* --- the plan ------------------------------------------------------------- */
@@ -129,6 +132,16 @@ void tracer_tell(struct tracer *t, uint32_t netns, uint32_t pidns,
 		fail(t, &err);
 }
 
+bool tracer_is_required(struct str json)
+{
+	cJSON *root = cJSON_ParseWithLength(json.p, json.n);
+	bool required = cJSON_IsTrue(
+		cJSON_GetObjectItemCaseSensitive(root, TRACE_JSON_REQUIRED));
+
+	cJSON_Delete(root);
+	return required;
+}
+
 int tracer_check_release(struct str json, const char *said, struct err *err)
 {
 	cJSON *root = cJSON_ParseWithLength(json.p, json.n);
@@ -145,6 +158,12 @@ void tracer_answer(struct tracer *t, struct str line)
 		watch_answer(&t->watch, line, t->in);
 }
 
+bool tracer_ask(struct tracer *t, uint32_t id, const cJSON *decision)
+{
+	return !t->tracee && t->state == TRACER_READY && t->in >= 0 &&
+	       t->told && watch_ask(&t->watch, id, decision, t->in);
+}
+
 uint64_t tracer_lost(const struct tracer *t)
 {
 	return t->tracee ? t->tracee->lost + t->tracee->broken
@@ -157,6 +176,8 @@ static void on_frames(struct tracer *t, struct str got)
 {
 	struct err err;
 
+	if (t->state == TRACER_FAILED)
+		return;
 	if (watch_output(&t->watch, got, write_member, t, &err) < 0)
 		fail(t, &err);
 }

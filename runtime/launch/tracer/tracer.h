@@ -46,6 +46,9 @@ struct tracer {
 	bool was_signalled;
 	struct err why;	  /* of FAILED */
 	bool required;	  /* the plan's word */
+	/* The agent's processes are in its namespace, and end with it: natively,
+	 * where the kernel asks it. */
+	bool holds_agent;
 	pid_t pid;	  /* of its docker command; 0 once that has ended */
 	int in, out, err; /* -1 once closed */
 	bool told;	  /* the agent's namespaces */
@@ -65,6 +68,8 @@ void tracer_init(struct tracer *t);
 must_check int tracer_start(struct arena *a, struct tracer *t, struct engine *e,
 			    char *const *argv, struct str json, const char *dir,
 			    const char *session, int keep_fd, struct err *err);
+/* Does that trace.json say that no session is without a trace? */
+bool tracer_is_required(struct str json);
 /*
  * What the tracer's image says of itself, "Tracee version: v0.24.1", against
  * trace.json.
@@ -84,6 +89,12 @@ void tracer_tell(struct tracer *t, uint32_t netns, uint32_t pidns,
  * counted as lost.
  */
 void tracer_answer(struct tracer *t, struct str line);
+/*
+ * Whose something was that a decision is about, of the gate's or the view's: the
+ * answer comes by watch.on_whose, soon. False: nobody will say.
+ */
+must_check bool tracer_ask(struct tracer *t, uint32_t id,
+			   const cJSON *decision);
 /* Events that are not in the trace, for whatever reason. */
 uint64_t tracer_lost(const struct tracer *t);
 /* Take what there is to read; never blocks. */

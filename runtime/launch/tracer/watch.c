@@ -1,5 +1,6 @@
 #include "runtime/launch/tracer/watch.h"
 
+#include "compiler/base/json.h"
 #include "compiler/base/sys/fileio.h"
 #include "compiler/plan/hello.h"
 
@@ -8,6 +9,10 @@
 #include <limits.h>
 #include <string.h>
 #include <unistd.h>
+
+/* A byte that is no UTF-8 is three. */
+#define COMM_ROOM    (3u * 16u + 1u)
+#define COMMAND_ROOM (3u * HELLO_COMMAND_MAX + 1u)
 
 void watch_init(struct watch *w, struct arena *a)
 {
@@ -99,11 +104,63 @@ void watch_answer(struct watch *w, struct str line, int fd)
 	watch_send(w, fd);
 }
 
+static bool asks_whose(struct str line)
+{
+	return str_starts(line, STR("{\"event\":\"" HELLO_WHO "\""));
+}
+
+/*
+ * What of a decision or a question says it; an agent's text that no JSON holds
+ * is left out. A question for a name has no address, whoever asked for the name
+ * has most likely called.
+ */
+static bool put_about(cJSON *o, const cJSON *decision)
+{
+	struct str kind = json_find_str(decision, "kind");
+	bool is_file = str_is(kind, "read") || str_is(kind, "write");
+	const char *key = is_file ? "path" : "name";
+	struct str text = json_find_str(decision, key);
+	bool is_named = str_is(kind, "resolve") || (!kind.n && text.n);
+
+	if (!is_file && !is_named) {
+		json_put_str(o, "addr", json_find_str(decision, "addr"));
+		json_put_u64(o, "port",
+			     json_find_u64(decision, "port", UINT16_MAX));
+		json_put_u64(o, "sport",
+			     json_find_u64(decision, "sport", UINT16_MAX));
+		return json_find_str(decision, "addr").n > 0;
+	}
+	json_put_str(o, key, text);
+	if (!kind.n)
+		json_put_bool(o, "calls", true);
+	return text.n && text.n <= HELLO_WHOSE_MAX && str_printable(text);
+}
+
+bool watch_ask(struct watch *w, uint32_t id, const cJSON *decision, int fd)
+{
+	struct arena *a = arena_new();
+	cJSON *o = json_object();
+	struct str line;
+	bool ok;
+
+	json_put_cstr(o, "event", HELLO_WHO);
+	json_put_u64(o, "id", id);
+	ok = put_about(o, decision);
+	line = arena_fmt(a, "%s\n", json_compact(a, o).p);
+	ok = ok && say_line(w, line);
+	arena_free(a);
+	watch_send(w, fd);
+	return ok;
+}
+
 void watch_hush(struct watch *w, int fd)
 {
+	struct str rest, line;
+
 	watch_send(w, fd);
-	for (size_t i = 0; i < w->say_n; i++)
-		w->unsaid += w->say[i] == '\n';
+	rest = (struct str){w->say, w->say_n};
+	while (str_line(&rest, &line))
+		w->unsaid += !asks_whose(line);
 	if (w->missing_are)
 		w->unsaid += w->missing_are - 1;
 	w->say_n = w->missing_end = 0;
@@ -212,6 +269,36 @@ static void on_loaded(struct watch *w, const cJSON *o)
 	w->stage = WATCH_LOADED;
 }
 
+static uint64_t fact_number(const cJSON *o, const char *name)
+{
+	const cJSON *args = cJSON_GetObjectItemCaseSensitive(o, "args"), *a;
+
+	cJSON_ArrayForEach(a, args)
+		if (str_is(json_find_str(a, "name"), name))
+			return json_find_u64(a, "value", UINT32_MAX);
+	return 0;
+}
+
+static void on_whose(struct watch *w, const cJSON *o)
+{
+	char comm[COMM_ROOM] = "", command[COMMAND_ROOM] = "";
+	uint64_t sure = fact_number(o, "sure");
+	struct watch_whose x = {
+		.id = (uint32_t)fact_number(o, "id"),
+		.sure = sure == HELLO_SURELY	 ? HELLO_SURELY
+			: sure == HELLO_PROBABLY ? HELLO_PROBABLY
+						 : HELLO_NOBODY,
+		.pid = (uint32_t)fact_number(o, "pid"),
+	};
+
+	take_fact(o, "comm", comm, sizeof(comm));
+	take_fact(o, "command", command, sizeof(command));
+	x.comm = str_of(comm);
+	x.command = str_of(command);
+	if (w->on_whose)
+		w->on_whose(w->whose_ctx, &x);
+}
+
 static int on_words(struct watch *w, const cJSON *o, struct err *err)
 {
 	const cJSON *name = cJSON_GetObjectItemCaseSensitive(o, "eventName");
@@ -224,6 +311,8 @@ static int on_words(struct watch *w, const cJSON *o, struct err *err)
 		w->stage = WATCH_READY;
 	} else if (strcmp(event, "found") == 0) {
 		w->has_found = true;
+	} else if (strcmp(event, HELLO_WHO) == 0) {
+		on_whose(w, o);
 	} else if (strcmp(event, "lost") == 0 && is_count(value)) {
 		w->lost = (uint64_t)value->valuedouble;
 	} else if (strcmp(event, "end") == 0 && is_count(value)) {

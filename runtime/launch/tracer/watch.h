@@ -12,6 +12,9 @@
 
 #include "compiler/base/arena.h"
 #include "compiler/base/err.h"
+#include "compiler/plan/hello.h"
+
+#include <cjson/cJSON.h>
 
 #define WATCH_FRAME_MAX (1u << 20)
 #define WATCH_SAY_MAX	(64u << 10) /* bytes on their way to it */
@@ -23,6 +26,15 @@ enum watch_stage {
 	WATCH_ENDED, /* after its last record */
 };
 
+/* Whose something was (runtime/watch/whose.h); texts are as they came. */
+struct watch_whose {
+	uint32_t id;
+	enum hello_sure sure;
+	uint32_t pid;
+	struct str comm, command;
+};
+typedef void watch_on_whose(void *ctx, const struct watch_whose *x);
+
 typedef int watch_write(void *ctx, struct str member, struct err *err);
 
 struct watch {
@@ -31,7 +43,7 @@ struct watch {
 	/* Once it has loaded: "fexit", "followed" (how far an io_uring is),
 	 * "cap_capable" (events of a set that the kernel does not give, with
 	 * commas) */
-	char back_end[16], io_uring[16], missing[128];
+	char back_end[16], io_uring[16], missing[2048];
 	uint64_t lost;	 /* events that no file has, as it says */
 	uint64_t unsaid; /* answers that it could not be told of */
 	size_t say_n;
@@ -42,6 +54,8 @@ struct watch {
 	size_t head_n, frame_n, frame_bytes;
 	bool was_last; /* a frame of no bytes: none follows */
 	char *frame;   /* room for WATCH_FRAME_MAX, in the arena */
+	watch_on_whose *on_whose; /* or NULL */
+	void *whose_ctx;
 };
 
 void watch_init(struct watch *w, struct arena *a);
@@ -58,6 +72,12 @@ must_check int watch_hello(int fd, uint32_t netns, uint32_t pidns,
  * left out, and counted: it is told how many those were.
  */
 void watch_answer(struct watch *w, struct str line, int fd);
+/*
+ * Ask whose something was that a decision is about; false: it has nothing to ask
+ * by, or there is no room.
+ */
+must_check bool watch_ask(struct watch *w, uint32_t id, const cJSON *decision,
+			  int fd);
 /* As much of that as the pipe takes; fd below 0: nothing. */
 void watch_send(struct watch *w, int fd);
 /* Once more; what it has not taken now counts as unsaid. */

@@ -8,6 +8,7 @@
 #include "runtime/launch/workspace/wspath.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -112,7 +113,7 @@ static bool is_mounted(struct arena *a, const char *real)
 	return false;
 }
 
-/* Until it has ended, for a bounded time. */
+/* Until it has ended, for a bounded time. What it says nobody reads. */
 static int wait_for(pid_t pid, int out, struct err *err)
 {
 	struct pollfd p = {.fd = out, .events = POLLIN};
@@ -132,6 +133,31 @@ static int wait_for(pid_t pid, int out, struct err *err)
 		       ? 0
 		       : err_set(err, -EIO,
 				 "a container that was to take away what is mounted there failed");
+}
+
+static int run_helper(char *const *argv, struct err *err)
+{
+	auto_fd int null = open("/dev/null", O_RDONLY | O_CLOEXEC), said = -1;
+	int out = -1, rc = null < 0 ? err_errno(err, "/dev/null") : 0;
+	pid_t pid = 0;
+
+	if (rc == 0)
+		rc = proc_pipe(&out, &said, err);
+	if (rc == 0)
+		rc = proc_nonblock(out, err);
+	if (rc == 0)
+		rc = proc_spawn(&(struct proc_opts){.argv = argv,
+						    .group = PROC_SESSION,
+						    .in = null,
+						    .out = said,
+						    .err = said,
+						    .keep = -1},
+				&pid, err);
+	fd_close(&said); /* its end is the helper's alone */
+	if (rc == 0)
+		return wait_for(pid, out, err);
+	fd_close(&out);
+	return rc;
 }
 
 /* As a field of CSV, which is what `--mount` reads. */
@@ -170,19 +196,10 @@ static int ask_docker(struct arena *a, const char *real, struct err *err)
 		"/view/" DOCKER_JSON_VIEW_HOME,
 		NULL};
 	char *argv[ARRAY_LEN(words)] = {NULL};
-	int in = -1, out = -1, error = -1, rc;
-	pid_t pid = 0;
 
 	for (size_t i = 0; words[i]; i++)
 		argv[i] = arena_cstr(a, str_of(words[i]));
-	rc = proc_spawn_piped(argv, -1, &pid, &in, &out, &error, err);
-	fd_close(&in);
-	if (rc == 0)
-		rc = wait_for(pid, out, err);
-	else
-		fd_close(&out);
-	fd_close(&error);
-	return rc;
+	return run_helper(argv, err);
 }
 
 static int unmount_all(struct arena *a, const char *real, struct err *err)

@@ -92,6 +92,15 @@ static void find_rule(const struct refusals *r, const cJSON *rule,
 		out->by = r->holds->v[n].path;
 }
 
+bool refusals_place(const struct refusals *r, const cJSON *d,
+		    struct str *out_source, uint64_t *out_line)
+{
+	struct entry e = {0};
+
+	find_rule(r, cJSON_GetObjectItemCaseSensitive(d, "rule"), &e);
+	return written_split(e.at, out_source, out_line);
+}
+
 static struct entry *find_entry(struct refusals *r, const struct entry *like)
 {
 	vec_each(e, &r->entries)
@@ -175,7 +184,7 @@ static bool is_git_config(const struct entry *e)
 
 /* What decided, and the command that says where it stands and what would let
  * it. */
-static void print_why(const struct entry *e, struct buf *out)
+static void print_why(const struct entry *e, bool with_place, struct buf *out)
 {
 	static const struct str home = STR_INIT("~/");
 
@@ -191,7 +200,7 @@ static void print_why(const struct entry *e, struct buf *out)
 		buf_adds(out, "by '");
 		summary_escape(out, e->by, PATH_MAX_SHOWN);
 		buf_addc(out, '\'');
-		if (e->at.n) {
+		if (e->at.n && with_place) {
 			buf_adds(out, " (");
 			summary_escape(out, e->at, PATH_MAX_SHOWN);
 			buf_addc(out, ')');
@@ -211,6 +220,26 @@ static void print_why(const struct entry *e, struct buf *out)
 		buf_adds(
 			out,
 			"; 'git config' and 'git remote' inside can set it, for the session alone");
+}
+
+void refusals_newest(const struct refusals *r, struct arena *a,
+		     const cJSON *record, struct refusal *out)
+{
+	const struct entry *e = &r->entries.v[r->entries.n - 1];
+	struct buf what, advice, at;
+
+	buf_init(&what, a);
+	buf_init(&advice, a);
+	buf_init(&at, a);
+	print_place(e, &what);
+	print_why(e, false, &advice);
+	if (e->by.n)
+		summary_escape(&at, e->at, PATH_MAX_SHOWN);
+	*out = (struct refusal){.reason = e->reason,
+				.what = buf_str(&what),
+				.advice = buf_str(&advice),
+				.at = buf_str(&at),
+				.record = record};
 }
 
 static int widest_place(const struct refusals *r)
@@ -256,7 +285,7 @@ void refusals_print(const struct refusals *r, const char *log, bool colour,
 		buf_addf(out, "  %s%-*s%s  %llu×  %s%s%s  ", bold, width,
 			 place.p, off, (unsigned long long)e->count, yellow,
 			 reason_name(e->reason), off);
-		print_why(e, out);
+		print_why(e, true, out);
 		buf_addc(out, '\n');
 	}
 	if (more || r->beyond)
@@ -271,6 +300,8 @@ cJSON *refusals_json(const struct refusals *r)
 
 	vec_each(e, &r->entries) {
 		cJSON *o = cJSON_CreateObject();
+		struct str source;
+		uint64_t line;
 
 		cJSON_AddStringToObject(o, "kind", e->kind);
 		cJSON_AddStringToObject(o, "path", arena_cstr(r->a, e->path));
@@ -281,6 +312,10 @@ cJSON *refusals_json(const struct refusals *r)
 		if (e->at.n)
 			cJSON_AddStringToObject(o, "at",
 						arena_cstr(r->a, e->at));
+		if (written_split(e->at, &source, &line)) {
+			json_put_str(o, "source", source);
+			json_put_u64(o, "line", line);
+		}
 		cJSON_AddNumberToObject(o, "count", (double)e->count);
 		cJSON_AddItemToArray(list, o);
 	}

@@ -13,6 +13,7 @@
 
 #include "compiler/base/buf.h"
 #include "compiler/base/err.h"
+#include "runtime/launch/session/refusal.h"
 #include "runtime/launch/view/hello.h"
 #include "runtime/launch/view/written.h"
 
@@ -34,6 +35,13 @@ void refusals_know(struct refusals *r, const hello_holds *holds);
  */
 must_check int refusals_add(struct refusals *r, const cJSON *decision,
 			    bool *out_new, struct err *err);
+/* What refusals_add() called new last, of which record is the decision; texts
+ * are in a. */
+void refusals_newest(const struct refusals *r, struct arena *a,
+		     const cJSON *record, struct refusal *out);
+/* Where that is written which decided a record; false: in no policy. */
+bool refusals_place(const struct refusals *r, const cJSON *decision,
+		    struct str *out_source, uint64_t *out_line);
 /*
  * The text, with an LF behind every line; nothing when nothing was refused.
  * log: where all records are, named when not all paths fit.

@@ -1,11 +1,13 @@
 #include "runtime/launch/view/view.h"
 
+#include "compiler/base/json.h"
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/sys/proc.h"
 #include "runtime/launch/session/summary.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -61,18 +63,49 @@ void view_detach(struct view *v)
 
 /* --- from it -------------------------------------------------------------- */
 
-static int on_decision(struct view *v, const cJSON *o, struct str line,
-		       struct err *err)
+static void tell_newest(const struct view *v, const cJSON *o)
+{
+	struct arena *a = arena_new();
+	struct refusal r;
+
+	refusals_newest(v->refusals, a, o, &r);
+	v->on_refusal(v->refusal_ctx, &r);
+	arena_free(a);
+}
+
+/* The view knows lines of mounts.plan alone: those of the policy come here. */
+static int add_decision(struct view *v, cJSON *o, bool is_new, struct err *err)
+{
+	struct arena *a = arena_new();
+	struct str source, text;
+	uint64_t line;
+	char *printed;
+	int rc;
+
+	if (refusals_place(v->refusals, o, &source, &line)) {
+		json_put_str(o, "source", source);
+		json_put_u64(o, "line", line);
+	}
+	printed = cJSON_PrintUnformatted(o);
+	text = arena_fmt(a, "%s\n", printed ? printed : "");
+	cJSON_free(printed);
+	rc = decisions_add(v->decisions, text,
+			   is_new ? DECISIONS_REFUSED_NEW : DECISIONS_REFUSED,
+			   err);
+	if (rc == 0 && is_new && v->on_refusal)
+		tell_newest(v, o);
+	cJSON_Delete(o);
+	arena_free(a);
+	return rc;
+}
+
+static int on_decision(struct view *v, const cJSON *o, struct err *err)
 {
 	bool is_new;
 	int rc = refusals_add(v->refusals, o, &is_new, err);
 
-	if (rc < 0)
-		return rc;
-	line.n++; /* with its LF */
-	return decisions_add(v->decisions, line,
-			     is_new ? DECISIONS_REFUSED_NEW : DECISIONS_REFUSED,
-			     err);
+	return rc < 0 ? rc
+		      : add_decision(v, cJSON_Duplicate(o, true), is_new, err);
 }
 
 /* Of a repository elsewhere, the workspace's .git is no folder. */
@@ -117,8 +150,9 @@ static int on_event(void *ctx, const char *name, const cJSON *o,
 {
 	struct view *v = ctx;
 
+	(void)line; /* what is on record says more */
 	if (strcmp(name, VIEW_SAYS_DECISION) == 0)
-		return on_decision(v, o, line, err);
+		return on_decision(v, o, err);
 	if (strcmp(name, VIEW_SAYS_KEPT) == 0)
 		return on_kept(v, o, err);
 	if (strcmp(name, VIEW_SAYS_READY) == 0)
@@ -183,9 +217,23 @@ int view_pump(struct view *v, struct err *err)
 
 bool view_has_failed(struct view *v)
 {
+	int64_t until_ms = proc_now_ms() + VIEW_WORDS_MS, left;
 	struct err ignored;
 
-	return view_pump(v, &ignored) < 0 || v->says.words_done;
+	do {
+		struct pollfd p[2];
+
+		if (view_pump(v, &ignored) < 0 || v->says.words_done)
+			return true;
+		if (v->out < 0 && v->err < 0)
+			return false;
+		p[0] = (struct pollfd){v->out, POLLIN, 0};
+		p[1] = (struct pollfd){v->err, POLLIN, 0};
+		left = until_ms - proc_now_ms();
+		if (left > 0)
+			poll(p, ARRAY_LEN(p), (int)left);
+	} while (left > 0);
+	return false;
 }
 
 /* --- its end -------------------------------------------------------------- */

@@ -20,6 +20,8 @@
 
 #include <sys/types.h>
 
+#define VIEW_WORDS_MS 1000
+
 struct view {
 	bool serves_home; /* by a second server: `protect` */
 	pid_t pid; /* of its docker command; 0 once that has ended */
@@ -38,6 +40,9 @@ struct view {
 	struct str inside; /* where the workspace is in the session */
 	const struct gitlinked *linked;
 	struct decisions *decisions; /* borrowed: where the gate's go */
+	/* Called with the first refusal of its kind, at once; or NULL. */
+	void (*on_refusal)(void *ctx, const struct refusal *r);
+	void *refusal_ctx;
 	struct says says;
 };
 
@@ -58,7 +63,8 @@ void view_detach(struct view *v);
  *   -EPROTO  something that is not the protocol: the session must end
  */
 must_check int view_pump(struct view *v, struct err *err);
-/* Did it say an error, as far as that can be read now? */
+/* Did it say an error? Waits for that, of one whose mounts are gone: what it
+ * says comes by the engine, VIEW_WORDS_MS later at most. */
 bool view_has_failed(struct view *v);
 /* Ask it to end. */
 void view_close_stdin(struct view *v);

@@ -45,3 +45,30 @@ struct str written_find(const struct written *w, struct str word, uint64_t n)
 			return s->places.v[n];
 	return STR("");
 }
+
+/* From behind: a file's name may hold a colon. */
+static bool take_number(struct str *place, uint64_t *out)
+{
+	size_t at = place->n;
+
+	while (at > 0 && place->p[at - 1] != ':')
+		at--;
+	if (at == 0 ||
+	    !str_u64(str_slice(*place, at, place->n), UINT32_MAX, out))
+		return false;
+	place->n = at - 1;
+	return true;
+}
+
+bool written_split(struct str place, struct str *out_source,
+		   uint64_t *out_line)
+{
+	uint64_t column, line;
+
+	if (!take_number(&place, &column) || !take_number(&place, &line) ||
+	    place.n == 0)
+		return false;
+	*out_source = place;
+	*out_line = line;
+	return true;
+}

@@ -16,5 +16,8 @@ struct written;
 struct written *written_read(struct arena *a, struct str text);
 /* Of line n, from 0, of those that begin with word; empty: unknown. */
 struct str written_find(const struct written *w, struct str word, uint64_t n);
+/* Its file and line; false where there is none. */
+bool written_split(struct str place, struct str *out_source,
+		   uint64_t *out_line);
 
 #endif

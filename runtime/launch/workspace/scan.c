@@ -2,6 +2,7 @@
 
 #include "compiler/base/limits.h"
 #include "compiler/base/sys/fileio.h"
+#include "compiler/base/sys/moves.h"
 #include "runtime/launch/workspace/wspath.h"
 
 #include <dirent.h>
@@ -275,7 +276,8 @@ static void mask_unseen(struct scanner *s, enum scan_note_kind why, int error)
 /* Errors that are the process's and not the directory's. */
 static bool is_ours(int error)
 {
-	return error == EMFILE || error == ENFILE || error == ENOMEM;
+	return error == EMFILE || error == ENFILE || error == ENOMEM ||
+	       error == ENOSPC;
 }
 
 static int open_dir(int dirfd, const char *name)
@@ -464,7 +466,11 @@ static int scan_dir(struct scanner *s, int fd, enum cover cover)
 		fd_close(&fd);
 		return rc;
 	}
-	rc = each_entry(s, dir, cover);
+	rc = s->pass == PASS_JUDGE && s->out->moves
+		     ? moves_watch(*s->out->moves, fd)
+		     : 0;
+	if (rc == 0)
+		rc = each_entry(s, dir, cover);
 	s->n = n;
 	closedir(dir);
 	return rc;
@@ -552,7 +558,7 @@ int scan_workspace(struct arena *a, int root, struct str root_path,
 		   struct err *err)
 {
 	struct scanner *s = arena_new_of(a, struct scanner);
-	struct scan found = {.readonly = out->readonly};
+	struct scan found = {.readonly = out->readonly, .moves = out->moves};
 	size_t front =
 		root_path.n > plan->target.n ? root_path.n : plan->target.n;
 	int rc;
@@ -570,6 +576,11 @@ int scan_workspace(struct arena *a, int root, struct str root_path,
 	rc = scan_root(s, PASS_JUDGE);
 	if (rc == 0)
 		rc = find_hard_links(s);
+	if (rc == -ENOSPC && found.moves)
+		return err_set(
+			err, rc,
+			"%.*s: it has more folders than a user may watch (sysctl fs.inotify.max_user_watches)",
+			STR_ARG(root_path));
 	if (rc < 0)
 		return err_set(err, rc, "%.*s: %s", STR_ARG(root_path),
 			       strerror(-rc));

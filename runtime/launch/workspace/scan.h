@@ -27,7 +27,9 @@ struct mask {
 	bool hold;     /* it stands in a hold line */
 	bool submount; /* a mount of the host inside a readonly tree */
 	bool by_link;  /* a symbolic link led here */
-	int fd;	       /* masks.h: its source, O_PATH; of none in a scan */
+	/* masks.h, of none in a scan: its source, O_PATH; or where it goes. */
+	int fd;
+	uint64_t dev, ino;
 };
 
 enum scan_note_kind {
@@ -58,6 +60,7 @@ struct scan {
 	 * each .git that is no folder; not what masks hide. */
 	scan_paths heads, gitlinks;
 	bool readonly;	  /* the whole workspace: scan_is_readonly() */
+	const int *moves; /* of moves.h: watches each folder; NULL: none */
 	bool hidden_link; /* some symbolic link has a name that is hidden */
 	uint64_t entries; /* looked at, not counting what masks hide */
 };
@@ -72,7 +75,8 @@ struct scan {
 must_check bool scan_is_readonly(const char *workspace);
 /*
  * Look over the workspace. Where out->readonly is set before, nothing needs to
- * be kept as it is but other file systems that are mounted below.
+ * be kept as it is but other file systems that are mounted below. Where
+ * out->moves is, all that is entered and not hidden is watched before it is read.
  *
  * root       its directory, open for reading; borrowed
  * root_path  its absolute, real path: what absolute links are compared with
@@ -81,6 +85,7 @@ must_check bool scan_is_readonly(const char *workspace);
  * On 0 *out is filled, in the arena. Anything that is found unreadable is in
  * the masks and in the notes, and no error; an error is only
  *   -EMFILE, -ENFILE, -ENOMEM, -EIO …  the workspace itself cannot be read
+ *   -ENOSPC  no more folders may be watched
  */
 must_check int scan_workspace(struct arena *a, int root, struct str root_path,
 			      const struct mountsplan *plan, struct scan *out,

@@ -14,6 +14,7 @@
 
 #define STATUS_MAX 8192
 #define ANSWER_MS  5000
+#define OF_ROOT	   "/proc/version" /* of the machine's, in each namespace */
 /* Of a command line: an interpreter, an option of its, the script. */
 #define WORDS 3
 
@@ -100,10 +101,19 @@ static bool look_at(pid_t thread, struct who_status *out)
 	return who_read_status(text, out);
 }
 
+/* What is root's as it is seen here, where a namespace of users may have no
+ * number for the machine's: then it is nobody's. */
+static bool is_roots(uid_t uid)
+{
+	struct stat st;
+
+	return uid == 0 || (lstat(OF_ROOT, &st) == 0 && st.st_uid == uid);
+}
+
 /*
  * The kernel gives what is sealed to root in /proc, which tells it from a
- * user's. Of a process of root's, whether another one of the same user, without
- * a right beyond that, is refused: us.
+ * user's. Of a process of root's, or of who is as nobody here, whether another
+ * one of the same user, without a right beyond that, is refused: us.
  */
 static bool is_sealed(const char *exe, const struct who_status *s)
 {
@@ -113,9 +123,9 @@ static bool is_sealed(const char *exe, const struct who_status *s)
 
 	if (!s->has_one_user || !s->has_one_group || s->has_rights)
 		return false;
-	if (s->uid != 0)
-		return lstat(exe, &st) == 0 && st.st_uid == 0;
-	if (!rights_are_roots(s->gid) || !rights_use(false))
+	if (!is_roots(s->uid))
+		return lstat(exe, &st) == 0 && is_roots(st.st_uid);
+	if (!rights_are_of(s->uid, s->gid) || !rights_use(false))
 		return false;
 	refused = readlink(exe, text, sizeof(text)) < 0 && errno == EACCES;
 	return rights_use(true) && refused;

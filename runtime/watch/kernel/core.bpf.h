@@ -82,7 +82,8 @@ extern void *bpf_rdonly_cast(const void *, __u32) __ksym __weak;
  * it is a helper's call each, which takes ten times as long. p is a variable.
  */
 #define KNOWN(p)                                                               \
-	((typeof(p))bpf_rdonly_cast((p), bpf_core_type_id_kernel(typeof(*(p)))))
+	((typeof(p))bpf_rdonly_cast(                                           \
+		(p), config.types[bpf_core_type_id_local(typeof(*(p)))]))
 #define GET(p, ...)                                                            \
 	({                                                                     \
 		___type((p), __VA_ARGS__) got_;                                \

@@ -14,6 +14,7 @@
 #endif
 
 #define WATCH_NUMBERS	  512u	/* of system calls, as a machine has them */
+#define WATCH_TYPES	  512u /* of the programs; 1 + their last number */
 #define WATCH_CALLS_MAX	  1024u /* behind them those of 32-bit programs alone */
 #define WATCH_FOREIGN	  1024u /* numbers of others: those of 32-bit programs, */
 #define WATCH_X32	  512u	  /* and from here on those that only x32 has */
@@ -89,6 +90,7 @@ enum watch_head_flags {
 	WATCH_NARROW = 2, /* what its pointers lead to is theirs, too */
 	WATCH_SYN = 4,	  /* the socket is as it was when it connected */
 	WATCH_BULK = 8,	  /* of the many that say least: left out first */
+	WATCH_ASKED = 16, /* the process asks for it: nothing came of it yet */
 };
 
 struct watch_head {
@@ -196,6 +198,8 @@ struct watch_config {
 	struct watch_foreign sockets[WATCH_SOCKETCALLS];
 	/* The call that stands for it; WATCH_CALLS_MAX: not traced. */
 	__u16 ops[WATCH_OPS];
+	/* The kernel's numbers of types, by the programs' own (BTF). */
+	__u32 types[WATCH_TYPES];
 };
 
 /*

@@ -270,3 +270,70 @@ function late:tcp_payload(txn, chn)
 end
 
 core.register_filter("late", late, function(self, args) return self end)
+
+-- What nothing allows and nothing denies, where a person may be asked: the gate
+-- knows what was answered, or asks. What waits hears from it each second, and
+-- looks then whether its own client is there still: HAProxy itself does not say
+-- that one has closed that may only have said all. A buffer that is full says
+-- nothing of that. As the gate has it: runtime/gate/ask/parts.h.
+local wait_max_s = 700
+local buffer_full = 1 << 14
+
+local function seen(...)
+  for _, field in ipairs({...}) do
+    if not tostring(field):match("^[!-~]+$") then return false end
+  end
+  return true
+end
+
+local function put(txn, ...)
+  local fields = {...}
+  if not seen(...) then return "no not-asked" end
+  local s = core.tcp()
+  s:settimeout(wait_max_s)
+  local line = nil
+  if s:connect("unix@/run/gate/ask.sock") and
+     s:send(table.concat(fields, " ") .. "\n") then
+    repeat
+      line = s:receive("*l")
+    until line ~= "wait" or
+          not txn.req:may_recv() and txn.req:input() < buffer_full
+  end
+  s:close()
+  return line or "no not-asked"
+end
+
+local function ask_connection(txn, addr, port, sport)
+  local line = put(txn, "conn", addr, port, sport)
+  local door, real, serial = line:match("^yes (%l+) (%S+) (%d+)$")
+  txn:set_var("sess.door", door or "-")
+  if door then
+    txn:set_var("sess.real", real)
+    txn:set_var("sess.asked", serial)
+  else
+    txn:set_var("sess.reason", line:match("^no (%S+)$") or "not-answered")
+  end
+end
+
+local function ask_hello(txn, addr, port, sport)
+  local line = put(txn, "hello", addr, port, sport,
+                   txn:get_var("sess.name") or "-")
+  txn:set_var("sess.asked", line:match("^yes (%w+)$") or "-")
+end
+
+local function ask_request(txn, addr, port, sport)
+  local line = put(txn, "request", addr, port, sport,
+                   txn:get_var("txn.rule"), txn:get_var("txn.name") or "",
+                   txn.sf:ssl_fc() == "1" and "https" or "http",
+                   txn:get_var("txn.method") or "", txn:get_var("txn.path") or "")
+  local real = line:match("^yes (%S+)$")
+  if real then txn:set_var("txn.real", real) end
+  txn:set_var("txn.asked", real and "answered" or line:match("^no (%S+)$") or
+                           "not-answered")
+end
+
+core.register_action("ask", {"tcp-req", "http-req"}, function(txn, what)
+  local kinds = {conn = ask_connection, hello = ask_hello,
+                 request = ask_request}
+  kinds[what](txn, txn.sf:dst(), txn.sf:dst_port(), txn.sf:src_port())
+end, 1)

@@ -87,7 +87,9 @@ static const struct {
 	{"allow 203.0.113.0/24 tcp/22\n",
 	 "allow 203.0.113.0/24 tcp/22\ndeny bad.test\n",
 	 "- tcp/22 bad.test at addresses that other rules are about"
-	 " | tcp 203.0.113.1:22 bad.test\n"},
+	 " | tcp 203.0.113.1:22 bad.test\n"
+	 "- CONNECT 203.0.113.0/24 tcp/22 / in the clear (requests that are read now)"
+	 " | CONNECT http://203.0.113.1:22/\n"},
 	/* Requests. */
 	{"allow a.test:443\n", "allow a.test tcp/443 http=GET+/x\n",
 	 "- tcp/443 a.test | a.test:443\n"
@@ -128,8 +130,12 @@ static const struct {
 	 " | GET http://a.test/ at 10.0.0.1\n"},
 	/* Who looks into it. */
 	{"allow a.test inspect\n", "allow a.test\n",
+	 "+ CONNECT a.test tcp/1-65535 / over TLS (requests that are not read)"
+	 " | CONNECT https://a.test/\n"
 	 "+ tls of a.test inspect -> verify\n"},
 	{"allow a.test\nallow b.test\n", "allow a.test inspect\nallow b.test\n",
+	 "- CONNECT a.test tcp/1-65535 / over TLS (requests that are read now)"
+	 " | CONNECT https://a.test/\n"
 	 "- tls of a.test verify -> inspect\n"},
 	/* Files. */
 	{"", "ignore *.pem\n", "- read *.pem | read file.pem\n"},
@@ -265,8 +271,9 @@ static struct str said_kept(struct arena *a, const struct comparison *c)
 	vec_each(x, &c->kept) {
 		if (x->kind == ACCESS_READ || x->kind == ACCESS_WRITE)
 			continue;
-		CHECK(x->way == ACCESS_KEPT && x->was.allow == x->has_witness &&
-		      x->is.allow == x->has_witness);
+		CHECK(x->way == ACCESS_KEPT && 
+		      (x->was.verdict != VERDICT_DENY) == x->has_witness &&
+		      x->is.verdict == x->was.verdict);
 		buf_addf(&b, "= %.*s", STR_ARG(x->text));
 		if (x->has_witness)
 			buf_addf(&b, " | %.*s", STR_ARG(x->witness.text));
@@ -344,7 +351,9 @@ static void check_counts(void)
 	CHECK(test_policy_make(&now, "allow a.test:443\nallow b.test\n"
 				     "allow 1.2.3.4\ndeny b.test tcp/25\n"));
 	compare_policies(now.a, &old.policy, &now.policy, &c);
-	CHECK(c.unchanged == 2 && c.changes.n == 1);
+	/* what is denied, and that others are read there for it */
+	CHECK_MSG(c.unchanged == 1 && c.changes.n == 2, "%s",
+		  said(now.a, &c).p);
 	CHECK(c.changes.v[0].was.reason == REASON_GRANTED);
 	CHECK(c.changes.v[0].is.reason == REASON_DENIED);
 	CHECK(!c.changes.v[0].why_old);
@@ -480,7 +489,9 @@ static const char *never(struct test_policy *t, const char *policy,
 			(struct ir_text){.s = str_of(path)};
 	if (!never_find(t->a, &t->policy, &set, &witness, &d))
 		return "";
-	CHECK(d.allow && decide_asked(t->a, &t->policy, NULL, &witness).allow);
+	CHECK(d.verdict != VERDICT_DENY &&
+	      decide_asked(t->a, &t->policy, NULL, &witness).verdict ==
+		      d.verdict);
 	return arena_cstr(t->a, witness.text);
 }
 
@@ -542,14 +553,16 @@ static const char *const uses[] = {"used", "shadowed", "dead", "overlaps"};
 /* "canon: use by\n" of each rule that is not the floor's, and not used. */
 static struct str found(struct test_policy *t, const char *policy)
 {
-	struct rule_finding *list[2];
+	struct rule_finding *list[RULE_LISTS];
 	struct buf b;
 
 	CHECK(test_policy_make(t, policy));
-	CHECK(rules_find(t->a, &t->policy, &list[0], &list[1]));
+	CHECK(rules_find(t->a, &t->policy, list));
 	buf_init(&b, t->a);
-	for (int k = 0; k < 2; k++) {
-		const ir_grants *g = k ? &t->policy.deny : &t->policy.allow;
+	for (int k = 0; k < RULE_LISTS; k++) {
+		const ir_grants *g = k == RULES_GRANTS  ? &t->policy.allow
+				     : k == RULES_ASKED ? &t->policy.ask
+							: &t->policy.deny;
 
 		for (uint32_t i = 0; i < g->n; i++) {
 			const struct rule_finding *f = &list[k][i];

@@ -1,35 +1,8 @@
 #include "compiler/algebra/decide/decide.h"
+#include "compiler/algebra/decide/option.h"
 
 #include "tests/check.h"
 #include "tests/policy.h"
-
-static void check_names(void)
-{
-	static const struct {
-		const char *pattern, *name;
-		bool match;
-	} cases[] = {
-		{"*.x.test", "a.x.test", true},
-		{"*.x.test", "x.test", false},
-		{"*.x.test", "b.a.x.test", false},
-		{"**.x.test", "a.x.test", true},
-		{"**.x.test", "b.a.x.test", true},
-		{"**.x.test", "x.test", false},
-		{"**.x.test", "ax.test", false},
-		{"a.*.test", "a.b.test", true},
-		{"a.*.test", "a.test", false},
-		{"*.*.test", "a.b.test", true},
-		{"*.*.test", "b.test", false},
-		{"*.test", "a.best", false},
-		{"**", "test", true},
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
-		CHECK_MSG(decide_name_matches(str_of(cases[i].pattern),
-					      str_of(cases[i].name)) ==
-				  cases[i].match,
-			  "%s %s", cases[i].pattern, cases[i].name);
-}
 
 static const char flows[] = "allow github.com:443\n"
 			    "allow *.cdn.test\n"
@@ -96,7 +69,8 @@ static void check_flows(void)
 		CHECK_MSG(d.reason == cases[i].reason, "%s %s %u: %s",
 			  cases[i].name, cases[i].addr ? cases[i].addr : "",
 			  cases[i].port, reason_name(d.reason));
-		CHECK(d.allow == (d.reason == REASON_GRANTED));
+		CHECK((d.verdict == VERDICT_ALLOW) ==
+		      (d.reason == REASON_GRANTED));
 		CHECK(!cases[i].by || str_is(d.grant->canon, cases[i].by));
 	}
 	CHECK(addr_parse(STR("203.0.113.1"), &host.addr));
@@ -139,34 +113,262 @@ static void check_files(void)
 				   "ignore *.pem\nignore !ca.pem\n"
 				   "readonly /vendor/\nreadonly *.lock\n"));
 	f = decide_files_new(t.a, &t.policy);
-	CHECK(!decide_read(f, STR(".env")).allow);
-	CHECK(!decide_read(f, STR("a/b/.env")).allow);
-	CHECK(decide_read(f, STR("a/b/.envrc")).allow);
-	CHECK(!decide_read(f, STR("secrets/a")).allow);
+	CHECK(decide_read(f, STR(".env")).verdict == VERDICT_DENY);
+	CHECK(decide_read(f, STR("a/b/.env")).verdict == VERDICT_DENY);
+	CHECK(decide_read(f, STR("a/b/.envrc")).verdict == VERDICT_ALLOW);
+	CHECK(decide_read(f, STR("secrets/a")).verdict == VERDICT_DENY);
 	/* What lies in a hidden directory is not taken back. */
-	CHECK(!decide_read(f, STR("secrets/public")).allow);
-	CHECK(decide_read(f, STR("secrets")).allow);
-	CHECK(!decide_read(f, STR("secrets/")).allow);
-	CHECK(decide_read(f, STR("ca.pem")).allow);
-	CHECK(!decide_read(f, STR("x/key.pem")).allow);
-	CHECK(decide_write(f, STR("src/main.c")).allow);
+	CHECK(decide_read(f, STR("secrets/public")).verdict == VERDICT_DENY);
+	CHECK(decide_read(f, STR("secrets")).verdict == VERDICT_ALLOW);
+	CHECK(decide_read(f, STR("secrets/")).verdict == VERDICT_DENY);
+	CHECK(decide_read(f, STR("ca.pem")).verdict == VERDICT_ALLOW);
+	CHECK(decide_read(f, STR("x/key.pem")).verdict == VERDICT_DENY);
+	CHECK(decide_write(f, STR("src/main.c")).verdict == VERDICT_ALLOW);
 	CHECK(decide_write(f, STR(".env")).reason == REASON_IGNORED);
 	CHECK(decide_write(f, STR("vendor/x/y")).reason == REASON_READONLY);
 	CHECK(decide_write(f, STR("a/b.lock")).reason == REASON_READONLY);
-	CHECK(decide_read(f, STR("a/b.lock")).allow);
+	CHECK(decide_read(f, STR("a/b.lock")).verdict == VERDICT_ALLOW);
 	CHECK(decide_write(f, STR(".git/hooks/pre-commit")).reason ==
 	      REASON_READONLY);
 	CHECK(decide_write(f, STR("sub/.git/config")).reason ==
 	      REASON_READONLY);
-	CHECK(decide_write(f, STR(".git/index")).allow);
+	CHECK(decide_write(f, STR(".git/index")).verdict == VERDICT_ALLOW);
 	CHECK(str_is(decide_write(f, STR(".membrane/x")).pattern->line,
 		     "/.membrane/"));
 	test_policy_done(&t);
 }
 
+/* What docker makes of a text, each option in its one spelling; NULL: none. */
+static const struct {
+	const char *text, *options;
+} options[] = {
+	{"--privileged", " --privileged"},
+	{"--privileged=true", " --privileged"},
+	{"--privileged=false", " --privileged=false"},
+	{"--privileged false", " --privileged=false"},
+	{"--privileged=perhaps", " --privileged"},
+	{"--volume", " --volume"},
+	{"--volume /a:/b", " --volume=/a:/b"},
+	{"--volume=/a:/b c", " --volume=/a:/b c"},
+	{"--volume /a=/b", " --volume=/a=/b"},
+	{"--volume=", " --volume="},
+	{"--net host", " --network=host"},
+	{"--net-alias=a", " --network-alias=a"},
+	{"--dns-opt=ndots:1", " --dns-option=ndots:1"},
+	{"-v", " --volume"},
+	{"-v/a:/b", " --volume=/a:/b"},
+	{"-v /a:/b", " --volume=/a:/b"},
+	{"-v=/a:/b", " --volume=/a:/b"},
+	{"-v==", " --volume=="},
+	{"-i", " --interactive"},
+	{"-it", " --interactive --tty"},
+	{"-i=false", " --interactive=false"},
+	{"-ti=false", " --tty --interactive=false"},
+	{"-itv /a:/b", " --interactive --tty --volume=/a:/b"},
+	{"-iv/it", " --interactive --volume=/it"},
+	{"-Z", NULL},
+	{"-iZ", NULL},
+	{"--", NULL},
+	{"--=a", NULL},
+	{"-- a", NULL},
+	{"-", NULL},
+	{"", NULL},
+	{"volume", NULL},
+	{"v-", NULL},
+	{"xit", NULL},
+};
+
+static const struct {
+	const char *text;
+	bool all; /* of its options are among the arguments */
+	int some; /* the argument that one of them is about, or -1 */
+} among[] = {
+	{"-v", true, 0},
+	{"--volume=/a:/b", true, 0},
+	{"--volume=/a", false, -1},
+	{"--network", true, 1},
+	{"--net=none", true, 1},
+	{"--net=host", false, -1},
+	{"-t", true, 2},
+	{"-t=false", false, -1},
+	{"-i", false, -1},
+	{"-it", false, 2},
+	{"-tv /a:/b", true, 2},
+	{"-tv /b:/a", false, 2},
+	{"-tZ", false, -1},
+	{"v", false, -1},
+};
+
+static void check_options(void)
+{
+	struct arena *a = arena_new();
+	arg_list args = {0};
+
+	for (size_t i = 0; i < ARRAY_LEN(options); i++) {
+		option_list got = {0};
+		bool ok = option_parse(a, str_of(options[i].text), &got);
+		struct buf b;
+
+		buf_init(&b, a);
+		vec_each(o, &got)
+			buf_addf(&b, " %.*s", STR_ARG(option_text(a, o)));
+		CHECK_MSG(ok == (options[i].options != NULL), "%s",
+			  options[i].text);
+		CHECK_MSG(!ok || str_is(buf_str(&b), options[i].options),
+			  "%s:%.*s", options[i].text, STR_ARG(buf_str(&b)));
+	}
+	*vec_push(a, &args) = (struct arg){.option = STR("volume"),
+					   .has_value = true,
+					   .value = STR("/a:/b")};
+	*vec_push(a, &args) = (struct arg){.option = STR("network"),
+					   .has_value = true,
+					   .value = STR("none")};
+	*vec_push(a, &args) = (struct arg){.option = STR("tty")};
+	for (size_t i = 0; i < ARRAY_LEN(among); i++) {
+		const struct arg *some =
+			option_find(a, &args, str_of(among[i].text));
+
+		CHECK_MSG(option_among(a, &args, str_of(among[i].text)) ==
+				  among[i].all,
+			  "%s", among[i].text);
+		CHECK_MSG(some == (among[i].some < 0 ? NULL
+						     : &args.v[among[i].some]),
+			  "%s", among[i].text);
+	}
+	arena_free(a);
+}
+
+/* Of each byte of the borders, and of each part that HAProxy and a server may
+ * read in two ways. */
+static const struct {
+	struct str path;
+	bool canonical;
+} paths[] = {
+	{{NULL, 0}, false},	      {STR_INIT("a"), false},
+	{STR_INIT("/"), true},	      {STR_INIT("/a"), true},
+	{STR_INIT("/a/"), true},      {STR_INIT("/a/b"), true},
+	{STR_INIT("//"), false},      {STR_INIT("/a//b"), false},
+	{STR_INIT("/a//"), false},    {STR_INIT("/."), false},
+	{STR_INIT("/.."), false},     {STR_INIT("/..."), true},
+	{STR_INIT("/a/./b"), false},  {STR_INIT("/a/../b"), false},
+	{STR_INIT("/..;a/b"), false}, {STR_INIT("/.a;b"), true},
+	{STR_INIT("/ "), false},      {STR_INIT("/\x1f"), false},
+	{STR_INIT("/!"), true},	      {STR_INIT("/~"), true},
+	{STR_INIT("/\x7f"), false},   {STR_INIT("/\x80"), false},
+	{STR_INIT("/\xff"), false},   {STR_INIT("/a\\b"), false},
+	{STR_INIT("/a#b"), false},    {STR_INIT("/%20"), true},
+	{STR_INIT("/%1F"), false},    {STR_INIT("/%7F"), false},
+	{STR_INIT("/%7E"), false},    {STR_INIT("/%80"), true},
+	{STR_INIT("/%2F"), false},    {STR_INIT("/%5C"), false},
+	{STR_INIT("/%25"), false},    {STR_INIT("/%C3%A4"), true},
+	{STR_INIT("/%c3"), false},    {STR_INIT("/%Ca"), false},
+	{STR_INIT("/%"), false},      {STR_INIT("/%2"), false},
+	{STR_INIT("/%2G"), false},    {STR_INIT("/%G2"), false},
+	{STR_INIT("/%00"), false},    {STR_INIT("/%3B"), true},
+};
+
+static void check_paths(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++)
+		CHECK_MSG(decide_path_canonical(paths[i].path) ==
+				  paths[i].canonical,
+			  "%.*s", STR_ARG(paths[i].path));
+}
+
+/* Requests where two parts of a policy meet, which no plan has but by chance.
+ * tls: host is the name that the hello states. */
+static const struct {
+	const char *policy, *host, *addr;
+	bool tls, is_guarded;
+	uint16_t port;
+	const char *path;
+	enum reason reason;
+} requests[] = {
+	/* A network with rules opens nothing of the floor, without it does. */
+	{"allow 169.254.0.0/15 tcp/80 http\n", "169.254.169.254",
+	 "169.254.169.254", false, false, 80, "/", REASON_NO_GRANT},
+	{"allow 169.254.169.0/24 tcp/80 http\n", "169.254.169.254",
+	 "169.254.169.254", false, false, 80, "/", REASON_NO_GRANT},
+	{"allow 169.254.169.0/24 tcp/80\n", "169.254.169.254",
+	 "169.254.169.254", false, false, 80, "/", REASON_GRANTED},
+	{"allow 198.51.100.0/24 tcp/80 http\n", "198.51.100.1", "198.51.100.1",
+	 false, false, 80, "/", REASON_GRANTED},
+	/* A denial of requests to anybody asks for a name, on its ports. */
+	{"allow 203.0.113.0/24\ndeny * tcp/443 http=GET\n", "", "203.0.113.1",
+	 true, false, 443, "/", REASON_NO_SNI},
+	{"allow 203.0.113.0/24\ndeny * tcp/444 http=GET\n", "", "203.0.113.1",
+	 true, false, 443, "/", REASON_GRANTED},
+	{"allow 203.0.113.0/24\ndeny * tcp/444 http=GET\n"
+	 "deny a.test http=GET\n",
+	 "", "203.0.113.1", true, false, 443, "/", REASON_GRANTED},
+	{"allow 203.0.113.0/24\ndeny * tcp/444 http=GET\n"
+	 "deny a.test http=GET\n",
+	 "", "203.0.113.1", true, true, 443, "/", REASON_NO_SNI},
+	{"allow 203.0.113.0/24\ndeny 203.0.113.9 tcp/443 http=GET\n"
+	 "deny a.test http=GET\n",
+	 "", "203.0.113.1", true, false, 443, "/", REASON_GRANTED},
+	{"allow 203.0.113.0/24\ndeny 203.0.113.9 tcp/443 http=GET\n", "",
+	 "203.0.113.9", true, false, 443, "/", REASON_NO_SNI},
+	/* Paths of a grant are nothing where the network is granted whole, and
+	 * those of a denial are. */
+	{"allow 203.0.113.0/24\nallow http://a.test/a/\n"
+	 "deny b.test http=GET\n",
+	 "a.test", "203.0.113.1", false, false, 80, "//", REASON_GRANTED},
+	{"allow http://a.test/a/\n", "a.test", "203.0.113.1", false, false, 80,
+	 "//", REASON_PATH_NOT_CANONICAL},
+	{"allow 203.0.113.0/24\ndeny a.test http=GET+/b/\n", "a.test",
+	 "203.0.113.1", false, false, 80, "//", REASON_PATH_NOT_CANONICAL},
+};
+
+static void check_requests(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(requests); i++) {
+		struct str host = str_of(requests[i].host);
+		struct decide_request r = {
+			.tls = requests[i].tls,
+			.only_hello = requests[i].tls,
+			.port = requests[i].port,
+			.has_addr = true,
+			.is_pinned = true,
+			.is_guarded = requests[i].is_guarded,
+			.sni = requests[i].tls ? host : STR(""),
+			.host = host,
+			.method = STR("GET"),
+			.path = str_of(requests[i].path),
+		};
+		struct test_policy t;
+		struct decision d;
+
+		CHECK(test_policy_make(&t, requests[i].policy));
+		CHECK(addr_parse(str_of(requests[i].addr), &r.addr));
+		d = decide_request(t.a, &t.policy, &r);
+		CHECK_MSG(d.reason == requests[i].reason, "%zu, %s%s: %s", i,
+			  requests[i].policy, requests[i].host,
+			  reason_name(d.reason));
+		test_policy_done(&t);
+	}
+}
+
+/* Of '*' an address alone is nothing's name. */
+static void check_any(void)
+{
+	struct decide_flow f = {.port = 443, .has_addr = true};
+	struct test_policy t;
+
+	CHECK(test_policy_make(&t, "allow *\n"));
+	CHECK(addr_parse(STR("10.0.0.1"), &f.addr));
+	CHECK(decide_connect(&t.policy, &f).reason == REASON_NO_GRANT);
+	f.name = STR("a.test");
+	CHECK(decide_connect(&t.policy, &f).reason == REASON_PRIVATE_ADDRESS);
+	test_policy_done(&t);
+}
+
 int main(void)
 {
-	check_names();
+	check_requests();
+	check_any();
+	check_options();
+	check_paths();
 	check_flows();
 	check_resolve();
 	check_files();

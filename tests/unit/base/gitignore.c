@@ -89,6 +89,7 @@ static const struct {
 	{"a*a*a*a*a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", false},
 };
 
+/* F-1, F-2, F-3, F-4 */
 static void test_cases(struct arena *a)
 {
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -148,6 +149,7 @@ static void test_faults(struct arena *a)
 	CHECK(gitignore_count(g) == 0);
 }
 
+/* F-5 */
 static void test_order(struct arena *a)
 {
 	struct gitignore *g = gitignore_new(a);

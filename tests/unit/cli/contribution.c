@@ -66,6 +66,7 @@ enum what {
 };
 
 #define GRANT(text) "allow: [{dest: a.test" text "}]"
+#define ASK(text)   "ask: [{dest: a.test" text "}]"
 #define HARD(text)  "hardening: {" text "}"
 #define CRED(text)  "credentials: [{" text "}]"
 #define TRACE(text) "trace: {" text "}"
@@ -81,6 +82,7 @@ static const struct {
 	{"POLICY", "extends", FILES, "", "", ""},
 	{"POLICY", "allow", WIDENS, "", "allow: [a.test]", "allow: [b.test]"},
 	{"POLICY", "deny", NARROWS, "allow: [a.test]", "deny: [a.test]", ""},
+	{"POLICY", "ask", WIDENS, "", "ask: [a.test]", "ask: [b.test]"},
 	{"POLICY", "network", WIDENS, "", "network: {allow: [a.test]}",
 	 "network: {allow: [a.test:80]}"},
 	{"POLICY", "hostnames", WIDENS, "", "hostnames: [a.test]",
@@ -150,6 +152,11 @@ static const struct {
 	{"POLICY", "tests", NARROWS, "", "tests: {allow: [\"a.test:1\"]}", ""},
 	{"POLICY", "allow_lint", NARROWS, "", WAIVE(""), ""},
 	{"POLICY", "refused_on_purpose", NARROWS, "", PURPOSE, ""},
+	{"POLICY", "on_refusal", REFUSED, "", "on_refusal: [/bin/true]", NULL},
+	{"ON_REFUSAL", "webhook", REFUSED, "",
+	 "on_refusal: {webhook: \"https://x.test/\", secret_env: KEY}", NULL},
+	{"ON_REFUSAL", "secret_env", REFUSED, "",
+	 "on_refusal: {webhook: \"https://x.test/\", secret_env: KEY}", NULL},
 	{"POLICY", "workspace_trust", REFUSED, "", "workspace_trust: always",
 	 ""},
 	{"NETWORK", "allow", WIDENS, "", "network: {allow: [a.test]}",
@@ -165,6 +172,21 @@ static const struct {
 	 GRANT(", tls: verify"), GRANT(", tls: inspect")},
 	{"GRANT", "private", WIDENS, "allow: [a.test]",
 	 GRANT(", private: true"), GRANT(", private: false")},
+	{"NETWORK", "ask", WIDENS, "", "network: {ask: [a.test]}",
+	 "network: {ask: [b.test]}"},
+	{"ASKED", "dest", WIDENS, "", ASK(""), "ask: [{dest: b.test}]"},
+	{"ASKED", "ports", WIDENS, "ask: [a.test:80]", ASK(", ports: [443]"),
+	 ASK(", ports: [444]")},
+	{"ASKED", "http", WIDENS, "", ASK(", http: [{methods: [GET]}]"),
+	 ASK(", http: [{methods: [PUT]}]")},
+	{"ASKED", "tls", WIDENS, "tls: inspect\nask: [a.test]",
+	 ASK(", tls: verify"), ASK(", tls: inspect")},
+	{"ASKED", "private", WIDENS, "ask: [a.test]", ASK(", private: true"),
+	 ASK("")},
+	{"ASKED", "for", WIDENS, "ask: [a.test]", ASK(", for: always"),
+	 ASK(", for: once")},
+	{"ASKED", "wait", WIDENS, "ask: [a.test]", ASK(", wait: 10m"),
+	 ASK(", wait: 2m")},
 	{"DENIAL", "dest", NARROWS, "", "deny: [{dest: a.test}]", ""},
 	{"DENIAL", "ports", NARROWS, "", "deny: [{dest: a.test, ports: [1]}]",
 	 ""},
@@ -253,6 +275,7 @@ static const struct {
 	{"ROTATE", "total", WIDENS, "", TRACE("rotate: {total: 1m}"),
 	 TRACE("rotate: {total: 2m}")},
 	{"TESTS", "allow", NARROWS, "", "tests: {allow: [\"a.test:1\"]}", ""},
+	{"TESTS", "ask", NARROWS, "", "tests: {ask: [\"a.test:1\"]}", ""},
 	{"TESTS", "deny", NARROWS, "", "tests: {deny: [\"a.test:1\"]}", ""},
 	{"TESTS", "never", NARROWS, "", NEVER("dest: a.test"), ""},
 	{"NEVER", "dest", NARROWS, "", NEVER("dest: a.test"), ""},
@@ -428,7 +451,7 @@ static void check_access(void)
 	done(&m);
 	make(&m, "", "allow: [a.test:443]", NULL);
 	CHECK(m.x.adds.n == 1 && str_is(m.x.notes.v[0].witness, "a.test:443") &&
-	      m.x.notes.v[0].was == REASON_NO_GRANT);
+	      m.x.notes.v[0].was.reason == REASON_NO_GRANT);
 	done(&m);
 }
 

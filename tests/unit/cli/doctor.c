@@ -2,6 +2,8 @@
 #include "compiler/cli/doctor/doctor_judge.h"
 #include "tests/check.h"
 
+#include <cjson/cJSON.h>
+
 #include <errno.h>
 #include <string.h>
 
@@ -19,6 +21,7 @@ static const char *tags[] = {"0.24.1", "latest", "0.19.0", "0.20.0"};
 static struct doctor_host healthy(void)
 {
 	return (struct doctor_host){
+		.engine = IR_ENGINE_DOCKER,
 		.client = "Docker version 27.1",
 		.at = {.socket = "/run/docker.sock"},
 		.info = {.version = "27.1",
@@ -44,8 +47,11 @@ static struct doctor_host healthy(void)
 				 [TRY_PROC] = {.state = TRY_WORKED},
 				 [TRY_VIEW] = {.state = TRY_WORKED},
 				 [TRY_TAP] = {.state = TRY_WORKED},
+				 [TRY_UPLINK] = {.state = TRY_WORKED},
 				 [TRY_RULES] = {.state = TRY_WORKED},
-				 [TRY_FILTER] = {.state = TRY_WORKED}}},
+				 [TRY_FILTER] = {.state = TRY_WORKED},
+				 [TRY_ASKED] = {.state = TRY_WORKED}}},
+		.native = {.part = {.works = FACT_YES, .words = "", .ms = 40}},
 		.programs = {.line = "/usr/libexec/membrane"},
 		.haproxy = {.line = "HAProxy version 2.6.12-1+deb12u4"},
 		.uplink = {.line = "pasta 0.0~git20230309"},
@@ -92,6 +98,7 @@ static void check_healthy(void)
 {
 	struct doctor_host h = healthy();
 
+	h.steps.host.root = true;
 	doctor_judge(a, &h, &found);
 	for (int i = 0; i < DOCTOR_CHECKS; i++)
 		CHECK_MSG(found.of[i].state == DOCTOR_OK, "check %d", i);
@@ -332,32 +339,160 @@ static bool mends(enum doctor_id id, const char *remedy)
 	       (remedy ? f->remedy && strstr(f->remedy, remedy) : !f->remedy);
 }
 
+/* Sessions run without it, by some policies. */
+static bool is_extra(int step)
+{
+	return step == TRY_TAP || step == TRY_UPLINK || step == TRY_ASKED;
+}
+
+/* Names alone are reached without a device of the uplink's. */
 static void check_native_needs(void)
 {
 	struct doctor_host h = healthy();
 
 	h.no_daemon = "docker at /run/docker.sock does not answer";
-	h.native = true;
+	h.engine = IR_ENGINE_NATIVE;
 	doctor_judge(a, &h, &found);
 	CHECK(doctor_runs(&found));
 	CHECK(is(DOCTOR_NATIVE_USERS, DOCTOR_OK, "tried"));
 	CHECK(is(DOCTOR_NATIVE_PROGRAMS, DOCTOR_OK, "/usr/libexec/membrane"));
 	for (int i = 0; i < TRY_STEPS; i++) {
 		h = healthy();
-		h.native = true;
+		h.engine = IR_ENGINE_NATIVE;
 		h.steps.of[i] = failed(-EIO);
 		doctor_judge(a, &h, &found);
-		CHECK_MSG(!doctor_runs(&found), "step %d", i);
-		h.native = false;
+		CHECK_MSG(doctor_runs(&found) == is_extra(i), "step %d", i);
+		h.engine = IR_ENGINE_DOCKER;
 		doctor_judge(a, &h, &found);
 		CHECK_MSG(doctor_runs(&found), "step %d", i);
-		h.native = true;
+		h.engine = IR_ENGINE_NATIVE;
 		h.steps.of[i] = (struct try_result){.state = TRY_UNTRIED};
 		doctor_judge(a, &h, &found);
-		CHECK_MSG(!doctor_runs(&found), "step %d", i);
+		CHECK_MSG(doctor_runs(&found) == is_extra(i), "step %d", i);
 	}
-	CHECK(is_unasked(DOCTOR_NATIVE_FILTER,
+	CHECK(is_unasked(DOCTOR_NATIVE_ASKED,
 			 "not tried: a step before it fails"));
+}
+
+/* Neither ends anything: what is weaker without them is said. */
+static void check_native_extras(void)
+{
+	struct doctor_host h = healthy();
+
+	h.engine = IR_ENGINE_NATIVE;
+	h.steps.host.root = true;
+	doctor_judge(a, &h, &found);
+	CHECK(is(DOCTOR_NATIVE_LIMITS, DOCTOR_OK, "tried"));
+	CHECK(is(DOCTOR_NATIVE_TRACER, DOCTOR_OK,
+		 "who runs this may load its programs"));
+	h.no_group = "it says why";
+	h.steps.host.root = false;
+	doctor_judge(a, &h, &found);
+	CHECK(mends(DOCTOR_NATIVE_LIMITS, NULL));
+	CHECK(is(DOCTOR_NATIVE_TRACER, DOCTOR_MISSING,
+		 "root alone may load its programs"));
+	CHECK(doctor_runs(&found));
+}
+
+/* On the page for people. */
+static bool says(const char *text)
+{
+	struct buf out;
+	struct view v = {&out, 400, false};
+
+	buf_init(&out, a);
+	doctor_view(&v, &found);
+	return strstr(arena_cstr(a, buf_str(&out)), text);
+}
+
+static bool needs(enum doctor_id id, const char *wanted)
+{
+	struct str text = doctor_json(a, &found);
+	cJSON *root = cJSON_ParseWithLength(text.p, text.n);
+	const cJSON *one = cJSON_GetArrayItem(
+		cJSON_GetObjectItem(root, "checks"), (int)id);
+	bool is = cJSON_IsTrue(cJSON_GetObjectItem(one, "needed"));
+
+	cJSON_Delete(root);
+	return is == (strcmp(wanted, "needed") == 0);
+}
+
+/* Masks that are made at the start are mounts: nothing of a view is needed. */
+static void check_viewless(void)
+{
+	static const enum doctor_id of_view[] = {
+		DOCTOR_NATIVE_VIEW, DOCTOR_FUSE, DOCTOR_SHARED,
+		DOCTOR_IMAGE_VIEW};
+	static const enum ir_engine engines[] = {IR_ENGINE_NATIVE,
+						 IR_ENGINE_DOCKER};
+
+	for (size_t i = 0; i < ARRAY_LEN(engines); i++) {
+		struct doctor_host h = healthy();
+
+		h.engine = engines[i];
+		h.steps.of[TRY_VIEW] = failed(-ENOENT);
+		h.facts.fuse = h.view.there = h.mount.shared = FACT_NO;
+		doctor_judge(a, &h, &found);
+		CHECK(!doctor_runs(&found) && !says("of 'masks: start'"));
+		h.viewless = true;
+		doctor_judge(a, &h, &found);
+		CHECK(doctor_runs(&found) && says("of 'masks: start'") &&
+		      says("with masks that are made at the start, as"));
+		for (size_t k = 0; k < ARRAY_LEN(of_view); k++)
+			CHECK(found.of[of_view[k]].state == DOCTOR_MISSING &&
+			      needs(of_view[k], "not"));
+		/* what else is missing is so all the same */
+		h.steps.of[TRY_PROC] = failed(-EPERM);
+		h.gate.there = FACT_NO;
+		doctor_judge(a, &h, &found);
+		CHECK(!doctor_runs(&found));
+	}
+}
+
+/* All of it at once, behind the steps. */
+static void check_native_gate(void)
+{
+	struct doctor_host h = healthy();
+
+	h.engine = IR_ENGINE_NATIVE;
+	doctor_judge(a, &h, &found);
+	CHECK(is(DOCTOR_NATIVE_GATE, DOCTOR_OK,
+		 "tried: its rules are in the kernel after 40 ms"));
+	h.native.part = (struct probe_part){FACT_NO, "it says why", 9};
+	doctor_judge(a, &h, &found);
+	CHECK(mends(DOCTOR_NATIVE_GATE, NULL));
+	CHECK(!doctor_runs(&found));
+	h.native.part = (struct probe_part){.works = FACT_UNKNOWN};
+	doctor_judge(a, &h, &found);
+	CHECK(is_unasked(DOCTOR_NATIVE_GATE,
+			 "not tried: a step before it fails"));
+	CHECK(!doctor_runs(&found));
+}
+
+/* What is left open: the native engine, then Docker, then what each lacks. */
+static void check_left_open(void)
+{
+	struct doctor_host h = healthy();
+
+	h.engine = IR_ENGINE_AUTO;
+	doctor_judge(a, &h, &found);
+	CHECK(doctor_runs(&found));
+	CHECK(needs(DOCTOR_NATIVE_USERS, "needed"));
+	CHECK(needs(DOCTOR_DAEMON, "not"));
+	h.steps.of[TRY_USERS] = failed(-EPERM);
+	doctor_judge(a, &h, &found);
+	CHECK(doctor_runs(&found));
+	CHECK(needs(DOCTOR_NATIVE_USERS, "not"));
+	CHECK(needs(DOCTOR_DAEMON, "needed"));
+	h.no_daemon = "docker at /run/docker.sock does not answer";
+	doctor_judge(a, &h, &found);
+	CHECK(!doctor_runs(&found));
+	CHECK(needs(DOCTOR_NATIVE_USERS, "needed"));
+	CHECK(needs(DOCTOR_DAEMON, "needed"));
+	CHECK(needs(DOCTOR_IPV6, "not"));
+	h.steps.of[TRY_USERS] = (struct try_result){.state = TRY_WORKED};
+	doctor_judge(a, &h, &found);
+	CHECK(doctor_runs(&found));
 }
 
 /* Each program that is not there, or too old. */
@@ -471,8 +606,30 @@ static void check_native_remedies(void)
 		 -EACCES,
 		 {.container = true},
 		 "chmod 666 /dev/net/tun"},
+		{TRY_UPLINK, DOCTOR_NATIVE_WAY, -ENETDOWN, {0}, NULL},
+		{TRY_UPLINK,
+		 DOCTOR_NATIVE_WAY,
+		 -ENOENT,
+		 {0},
+		 "apt-get install passt"},
 		{TRY_RULES, DOCTOR_NATIVE_RULES, -EPROTONOSUPPORT, {0}, NULL},
 		{TRY_FILTER, DOCTOR_NATIVE_FILTER, -EINVAL, {0}, NULL},
+		{TRY_ASKED, DOCTOR_NATIVE_ASKED, -EINVAL, {0}, NULL},
+		{TRY_ASKED,
+		 DOCTOR_NATIVE_ASKED,
+		 -EBUSY,
+		 {.container = true},
+		 "a process has one who is asked"},
+		{TRY_ASKED,
+		 DOCTOR_NATIVE_ASKED,
+		 -EPERM,
+		 {0},
+		 "kernel.yama.ptrace_scope=2"},
+		{TRY_ASKED,
+		 DOCTOR_NATIVE_ASKED,
+		 -EPERM,
+		 {.container = true},
+		 "--security-opt seccomp=unconfined"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
@@ -545,6 +702,10 @@ int main(void)
 	check_trials();
 	check_kernels();
 	check_native_needs();
+	check_native_extras();
+	check_viewless();
+	check_native_gate();
+	check_left_open();
 	check_native_programs();
 	check_native_remedies();
 	check_ssh_agent();

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 static struct err err;
 
@@ -49,6 +50,23 @@ static void check_failures(struct arena *a, const char *dir, struct plan *p)
 	CHECK(!last_read(a, dir, "/first"));
 }
 
+/* The same plan again: its files stay; what was altered is written anew. */
+static void test_again(struct arena *a, const char *dir, const struct plan *p)
+{
+	const char *manifest =
+		arena_fmt(a, "%s/manifest.json", place_of(a, dir, "/first")).p;
+	struct stat before, after;
+
+	CHECK(stat(manifest, &before) == 0);
+	CHECK(last_write(a, dir, "/first", p, &err) == 0);
+	CHECK(stat(manifest, &after) == 0 && after.st_ino == before.st_ino);
+	CHECK(truncate(arena_fmt(a, "%s/a.txt", place_of(a, dir, "/first")).p,
+		       3) == 0);
+	CHECK(!last_read(a, dir, "/first"));
+	CHECK(last_write(a, dir, "/first", p, &err) == 0);
+	CHECK(last_read(a, dir, "/first") != NULL);
+}
+
 int main(void)
 {
 	char dir[] = "/tmp/membrane-last-XXXXXX";
@@ -59,6 +77,7 @@ int main(void)
 	plan_add(a, &p, STR("a.txt"), STR("text\n"));
 	CHECK(last_write(a, dir, "/first", &p, &err) == 0);
 	CHECK(last_read(a, dir, "/first") != NULL);
+	test_again(a, dir, &p);
 	for (unsigned i = 0; i < LAST_KEEP; i++) {
 		const char *name = arena_fmt(a, "%04u", i).p;
 

@@ -1,11 +1,7 @@
 /* docker.json: whose vector a word lands in, and what Docker would refuse. */
 #include "compiler/emit/docker/docker.h"
 #include "compiler/emit/docker/docker_names.h"
-#include "tests/check.h"
-#include "tests/unit/policy.h"
-
-#include <cjson/cJSON.h>
-#include <stdlib.h>
+#include "tests/unit/emit/emitted.h"
 
 static struct arena *a;
 static struct test_policy t;
@@ -13,25 +9,7 @@ static cJSON *json;
 
 static bool emit(void)
 {
-	struct emit_in in;
-	struct buf out;
-
-	cJSON_Delete(json);
-	json = NULL;
-	if (!test_policy_done(&t)) {
-		test_policy_show(&t);
-		return false;
-	}
-	in = test_policy_in(&t);
-	buf_init(&out, a);
-	if (!docker_emit(&in, &out)) {
-		if (getenv("VERBOSE"))
-			test_policy_show(&t);
-		return false;
-	}
-	json = cJSON_Parse(out.p);
-	CHECK(json);
-	return true;
+	return emitted(&t, docker_emit, &json);
 }
 
 /* Index of a word in the vector of gate or agent; -1 when it is not there. */
@@ -259,6 +237,10 @@ static void names(void)
 		"Host/x",
 		"x@sha256:0123456789abcdef0123456789abcdef",
 		"r.io:1/x:t@sha256:0123456789abcdef0123456789abcdef",
+		"a_b/c",
+		"[::1]/x",
+		"2x/y3",
+		"x@a+b.c_d-e:0123456789abcdef0123456789abcdef",
 	};
 	static const char *const bad[] = {
 		"",
@@ -288,7 +270,24 @@ static void names(void)
 		"_a",
 		"a_",
 		"https://a/b",
+		"a_b.c/x",
+		"-a.b/x",
+		"a-.b/x",
+		"a..b/x",
+		"[::1/x",
+		"[g!]/x",
+		"[]/x",
+		"[::1]x/y",
+		"[::1]x5/y",
+		"[::1]:x/y",
+		"a:.t",
+		"x@:0123456789abcdef0123456789abcdef",
+		"x@a!:0123456789abcdef0123456789abcdef",
+		"x@0123456789abcdef0123456789abcdef0",
+		"x@a:0123456789abcdef0123456789abcde",
+		"x@a:0123456789abcdef0123456789abcdeg",
 	};
+	char longest[260] = {0};
 
 	for (size_t i = 0; i < ARRAY_LEN(good); i++)
 		if (!docker_names_image(str_of(good[i])))
@@ -300,6 +299,25 @@ static void names(void)
 			printf("'%s' is taken for an image\n", bad[i]);
 			check_failed++;
 		}
+	memset(longest, 'a', sizeof(longest) - 1);
+	CHECK(docker_names_image((struct str){longest, 255}));
+	CHECK(!docker_names_image((struct str){longest, 256}));
+	longest[1] = ':';
+	CHECK(docker_names_image((struct str){longest, 2 + 128}));
+	CHECK(!docker_names_image((struct str){longest, 2 + 129}));
+	CHECK(docker_names_network((struct str){longest + 2, 128}));
+	CHECK(!docker_names_network((struct str){longest + 2, 129}));
+	CHECK(docker_names_network(STR("a_b.c-d")));
+	CHECK(!docker_names_network(STR("host")));
+	CHECK(!docker_names_network(STR("none")));
+	CHECK(!docker_names_network(STR("default")));
+	CHECK(!docker_names_network(STR("-a")));
+	CHECK(!docker_names_network(STR("")));
+	CHECK(docker_names_user(STR("a_b.c-d:e_f.g-h")));
+	CHECK(!docker_names_user(STR("-me")));
+	CHECK(!docker_names_user(STR(".me")));
+	CHECK(!docker_names_user(STR("me:-a")));
+	CHECK(!docker_names_user(STR("me:.a")));
 	CHECK(docker_names_user(STR("1000")));
 	CHECK(docker_names_user(STR("me:staff")));
 	CHECK(!docker_names_user(STR("me:")));

@@ -1,11 +1,8 @@
 /* native.json: a closed set of words, and what of the machine is shown. */
 #include "compiler/emit/native/native.h"
 #include "compiler/ir/docker_mount.h"
-#include "tests/check.h"
-#include "tests/unit/policy.h"
-
-#include <cjson/cJSON.h>
-#include <stdlib.h>
+#include "compiler/plan/native_json.h"
+#include "tests/unit/emit/emitted.h"
 
 static struct arena *a;
 static struct test_policy t;
@@ -20,25 +17,7 @@ static void start(void)
 
 static bool emit(void)
 {
-	struct emit_in in;
-	struct buf out;
-
-	cJSON_Delete(json);
-	json = NULL;
-	if (!test_policy_done(&t)) {
-		test_policy_show(&t);
-		return false;
-	}
-	in = test_policy_in(&t);
-	buf_init(&out, a);
-	if (!native_emit(&in, &out)) {
-		if (getenv("VERBOSE"))
-			test_policy_show(&t);
-		return false;
-	}
-	json = cJSON_Parse(out.p);
-	CHECK(json);
-	return true;
+	return emitted(&t, native_emit, &json);
 }
 
 static const cJSON *argv_of(const char *vector)
@@ -66,11 +45,16 @@ static bool is_known(const char *word)
 		"--security-opt=no-new-privileges",
 		"--read-only",
 		"--network=none",
+		"--userns=host",
 		"--network=container:membrane-gate-{session}",
 		"--device=/dev/fuse",
 		"--init=false",
+		"--ask",
+		NATIVE_JSON_MASKS,
+		"{masks}",
 		"{terminal}",
 		"{own-path}",
+		"{path}",
 		"{environment}",
 		"{git}",
 		"{repository}",
@@ -82,6 +66,8 @@ static bool is_known(const char *word)
 		"--sysctl=net.",
 		"--ulimit=nofile=",
 		"--pids-limit=",
+		"--memory=",
+		"--cpus=",
 		"--security-opt=seccomp={state}/",
 		"--mount=type=bind,source=",
 		"--mount=type=tmpfs,target=",
@@ -90,6 +76,8 @@ static bool is_known(const char *word)
 		"--env=",
 		"--workdir=/",
 		"--entrypoint=/",
+		"--ask=",
+		"--pid=container:membrane-asked-",
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(whole); i++)
@@ -143,7 +131,9 @@ static void defaults(void)
 	CHECK(has_word("agent", "{owner}") && has_word("agent", "{init}"));
 	CHECK(!has_word("gate", "{git}") && !has_word("view", "{git}"));
 	CHECK(has_word("view", "--network=none"));
-	CHECK(!cJSON_GetObjectItem(json, "tracer"));
+	check_words("tracer");
+	CHECK(has_word("tracer", "--userns=host") &&
+	      has_word("tracer", "--cap-drop=ALL"));
 	CHECK(!cJSON_GetObjectItem(json, "runtime"));
 }
 
@@ -271,6 +261,60 @@ static void refusals(void)
 	CHECK(!takes("--memory", "1g"));
 }
 
+/* --- left open ------------------------------------------------------------ */
+
+static void leave_open(void)
+{
+	start();
+	t.doc.engine.v = IR_ENGINE_AUTO;
+}
+
+/* The words of what is in its way; NULL: nothing is. */
+static const char *obstacle(void)
+{
+	struct native_obstacle o;
+
+	CHECK(test_policy_done(&t));
+	if (!native_obstacle(a, &t.policy, &o)) {
+		CHECK(native_wanted(&t.policy));
+		return NULL;
+	}
+	CHECK(!native_wanted(&t.policy));
+	return arena_cstr(a, o.text);
+}
+
+static void left_open(void)
+{
+	leave_open();
+	CHECK(!obstacle());
+	CHECK(t.diags.errors == 0);
+	leave_open();
+	test_policy_arg(&t, "--env");
+	test_policy_arg(&t, "A=b");
+	CHECK(strcmp(obstacle(), "arguments of docker run are Docker's") == 0);
+	leave_open();
+	t.doc.image.set = true;
+	t.doc.image.v = STR("debian");
+	CHECK(strcmp(obstacle(), "it runs what this machine has") == 0);
+	leave_open();
+	t.doc.runtime.set = true;
+	t.doc.runtime.v = IR_RUNTIME_SYSBOX;
+	t.doc.trace.engine.set = true;
+	t.doc.trace.engine.v = IR_TRACE_OFF;
+	CHECK(strcmp(obstacle(), "another runtime is Docker's") == 0);
+	leave_open();
+	t.doc.hardening.memory.set = true;
+	t.doc.hardening.memory.v = 1 << 30;
+	CHECK(strstr(obstacle(), "control group"));
+	/* what is said of a policy is nothing of this question's */
+	CHECK(t.diags.errors == 0);
+	start();
+	CHECK(test_policy_done(&t) && native_wanted(&t.policy));
+	start();
+	t.doc.engine.v = IR_ENGINE_DOCKER;
+	CHECK(test_policy_done(&t) && !native_wanted(&t.policy));
+}
+
 int main(void)
 {
 	a = arena_new();
@@ -278,6 +322,7 @@ int main(void)
 	all_there_is();
 	shown_is_a_list();
 	refusals();
+	left_open();
 	cJSON_Delete(json);
 	arena_free(a);
 	return check_status();

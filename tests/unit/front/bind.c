@@ -251,6 +251,79 @@ static void test_order(void)
 	place_done(&t);
 }
 
+/* Of presets in a bound counts the network, and what the policy has by itself
+ * is not there twice. */
+static void test_within(void)
+{
+	const struct str within[] = {STR("one"), STR("a.test:22"), STR("two"),
+				     STR("*.b.test")};
+	struct place_rig t;
+	struct place at;
+	struct err err;
+	docs list;
+	bool ok;
+
+	place_init(&t);
+	t.in.within = within;
+	t.in.n_within = ARRAY_LEN(within);
+	put(&t, "p/agents/one.yaml",
+	    "extends: [three]\nallow: [one.test]\nask: [q.test]\n"
+	    "deny: [no.test]\nimage: other\nignore: [x]\nargs: [-e, X]\n"
+	    "tests: {never: [{port: 25}]}\n");
+	put(&t, "p/two.yaml", "allow: [two.test]\n");
+	put(&t, "p/three.yaml", "readonly: [y]\nallow: [three.test]\n");
+	put(&t, "w/.membrane.yaml", "extends: [two]\n");
+	CHECK(load(&t, &list, &ok, &err) == 0 && ok);
+	CHECK(list.n == 5);
+	CHECK(is_doc(&list.v[2], LAYER_FLAGS, "--within three"));
+	CHECK(is_doc(&list.v[3], LAYER_FLAGS, "--within one"));
+	CHECK(is_doc(&list.v[4], LAYER_FLAGS, "--within"));
+	CHECK(list.v[2].policy.allow.n == 1 &&
+	      list.v[2].policy.readonly.n == 0);
+	CHECK(list.v[3].policy.allow.n == 1 && list.v[3].policy.ask.n == 1 &&
+	      list.v[3].policy.deny.n == 1);
+	CHECK(!list.v[3].policy.image.set && list.v[3].policy.ignore.n == 0 &&
+	      list.v[3].policy.args.n == 0 &&
+	      list.v[3].policy.tests.never.n == 0);
+	CHECK(list.v[4].policy.allow.n == 2);
+	at = sources_place(&t.r.sources, list.v[4].policy.allow.v[1].from.at);
+	CHECK(at.line == 4 && at.column == 10);
+	place_done(&t);
+}
+
+static bool within_is_bound(struct str word)
+{
+	struct place_rig t;
+	struct err err;
+	docs list;
+	bool ok;
+
+	place_init(&t);
+	t.in.within = &word;
+	t.in.n_within = 1;
+	put(&t, "p/one.yaml", "allow: [one.test]\n");
+	put(&t, "p/bad.yaml", "allow: [one..test]\n");
+	put(&t, "p/loop.yaml", "extends: [loop]\n");
+	CHECK(load(&t, &list, &ok, &err) == 0);
+	CHECK(ok == (t.r.diags.errors == 0));
+	place_done(&t);
+	return ok;
+}
+
+static void test_within_refused(void)
+{
+	CHECK(within_is_bound(STR("one")));
+	CHECK(within_is_bound(STR("box:443")));
+	CHECK(!within_is_bound(STR("")));
+	CHECK(!within_is_bound(STR("box")));
+	CHECK(!within_is_bound(STR("bad")));
+	CHECK(!within_is_bound(STR("loop")));
+	CHECK(!within_is_bound(STR("../one")));
+	CHECK(!within_is_bound(STR("one.yaml/x")));
+	CHECK(!within_is_bound(STR("\xff.test")));
+	CHECK(!within_is_bound(STR("a.test b.test")));
+}
+
 /* What no command line of a shell's passes on, refused as in a file. */
 static bool flag_is_bound(struct str value)
 {
@@ -351,6 +424,8 @@ int main(void)
 	test_recovery();
 	test_many_errors();
 	test_order();
+	test_within();
+	test_within_refused();
 	test_flags();
 	test_default();
 	test_links();

@@ -43,6 +43,7 @@ static uint32_t a_ttl_of(const char *name, int64_t now_ms)
 	return ttl_of(name, LDNS_RR_TYPE_A, now_ms);
 }
 
+/* */
 static void ages(void)
 {
 	struct dns_query q = question_for("a.test", LDNS_RR_TYPE_A);
@@ -63,9 +64,9 @@ static void ages(void)
 	CHECK(answers_find(&kept, &q, 5000, &a));
 	CHECK(a.addrs[0].ttl_s == 3 && a.ttl_s == 3 && a.age_s == 4);
 	CHECK(dns_msg_show(&a, &shown, 1) == 1 && shown.ttl_s == 3);
-	CHECK(dns_msg_reply(&q, a.rcode, &a, out, sizeof(out)) > 12);
+	CHECK(dns_msg_reply(&q, a.rcode, &a, false, out, sizeof(out)) > 12);
 	q.id = 0;
-	CHECK(dns_msg_answer(out, dns_msg_reply(&q, a.rcode, &a, out, 512), &q,
+	CHECK(dns_msg_answer(out, dns_msg_reply(&q, a.rcode, &a, false, out, 512), &q,
 			     0, &a) == DNS_MSG_GOT_ANSWER);
 	CHECK(a.ttl_s == 3 && addr_eq(&a.addrs[0].addr, &addr));
 	dns_msg_done(&a);
@@ -90,6 +91,7 @@ static void keys(void)
 }
 
 /* What came last counts, also when that is nothing to keep. */
+/* */
 static void not_kept(void)
 {
 	struct dns_query q = question_for("no.test", LDNS_RR_TYPE_A);
@@ -138,6 +140,20 @@ static void bounded(void)
 	answers_clear(&kept);
 }
 
+/* Of a name that has no text, as fuzzing found: it is not kept for ever. */
+static void nameless(void)
+{
+	struct dns_query q = question_for("x.test", LDNS_RR_TYPE_A);
+	struct dns_answer a;
+
+	q.name[0] = '\0';
+	dns_msg_known(&q, &addr, 60, &a);
+	answers_take(&kept, &q, &a, 0);
+	CHECK(answers_find(&kept, &q, 0, &a));
+	answers_clear(&kept);
+	CHECK(!answers_find(&kept, &q, 0, &a));
+}
+
 int main(void)
 {
 	answers_init(&kept);
@@ -145,5 +161,6 @@ int main(void)
 	keys();
 	not_kept();
 	bounded();
+	nameless();
 	return check_status();
 }

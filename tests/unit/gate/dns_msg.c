@@ -57,7 +57,8 @@ static bool refused(size_t n, ldns_pkt_rcode want)
 
 	if (dns_msg_query(wire, n, &q, &rcode) != DNS_MSG_REFUSE)
 		return false;
-	return rcode == want && dns_msg_reply(&q, rcode, NULL, out, 512) >= 12;
+	return rcode == want &&
+	       dns_msg_reply(&q, rcode, NULL, false, out, 512) >= 12;
 }
 
 static void hostile_queries(void)
@@ -243,7 +244,7 @@ static enum dns_msg_got got(size_t n, struct dns_answer *a)
 static int reply_records(const struct dns_answer *a, size_t max)
 {
 	static uint8_t out[DNS_MSG_MAX];
-	size_t n = dns_msg_reply(&query, a->rcode, a, out, max);
+	size_t n = dns_msg_reply(&query, a->rcode, a, false, out, max);
 	ldns_pkt *p = NULL;
 	int count;
 
@@ -257,6 +258,7 @@ static int reply_records(const struct dns_answer *a, size_t max)
 	return count;
 }
 
+/* */
 static void foreign_answers(void)
 {
 	struct dns_answer a = {0};
@@ -365,6 +367,13 @@ static void chains(void)
 	a.addrs[0].keep = false;
 	CHECK(reply_records(&a, 512) == 3);
 	dns_msg_done(&a);
+	/* a TTL of 31 bits, and one of more, which is none */
+	n = answer_of("a.test", LDNS_RR_TYPE_A,
+		      "a.test 2147483647 IN A 192.0.2.3;"
+		      "a.test 2147483648 IN A 192.0.2.4");
+	CHECK(got(n, &a) == DNS_MSG_GOT_ANSWER && a.n_addrs == 2);
+	CHECK(a.addrs[0].ttl_s == DNS_MSG_TTL_MAX_S && a.addrs[1].ttl_s == 0);
+	dns_msg_done(&a);
 	/* a circle, and a chain that is too long */
 	n = answer_of("a.test", LDNS_RR_TYPE_A,
 		      "a.test 60 IN CNAME b.test;b.test 60 IN CNAME a.test");
@@ -405,8 +414,8 @@ static void sizes(void)
 	CHECK(reply_records(&a, 512) == -1);
 	CHECK(reply_records(&a, DNS_MSG_MAX) == DNS_MSG_ADDRS_MAX);
 	/* not even the question fits */
-	CHECK(dns_msg_reply(&query, a.rcode, &a, wire, 12) == 0);
-	CHECK(dns_msg_reply(&query, a.rcode, NULL, wire, 12) == 0);
+	CHECK(dns_msg_reply(&query, a.rcode, &a, false, wire, 12) == 0);
+	CHECK(dns_msg_reply(&query, a.rcode, NULL, false, wire, 12) == 0);
 	dns_msg_done(&a);
 	n = 0;
 	for (unsigned i = 0; i <= DNS_MSG_RRS_MAX; i++)
@@ -531,11 +540,24 @@ static void asks(void)
 	CHECK(memcmp(q.qname, "\7example\4test", 14) == 0);
 	CHECK(dns_msg_ask(&query, 99, out, 12) == 0);
 	/* the client's spelling goes back */
-	n = dns_msg_reply(&query, LDNS_RCODE_NXDOMAIN, NULL, out, sizeof(out));
+	n = dns_msg_reply(&query, LDNS_RCODE_NXDOMAIN, NULL, false, out,
+			  sizeof(out));
 	CHECK(n > 12 && memcmp(out + 12, EXAMPLE, 14) == 0);
+	/* and EDNS where the client has it, alone; blocked or not */
+	CHECK(!query.edns && LDNS_ARCOUNT(out) == 0);
+	n = dns_msg_reply(&query, LDNS_RCODE_NXDOMAIN, NULL, true, out,
+			  sizeof(out));
+	CHECK(n > 12 && LDNS_ARCOUNT(out) == 0);
 	query.edns = true;
-	n = dns_msg_reply(&query, LDNS_RCODE_NXDOMAIN, NULL, out, sizeof(out));
+	n = dns_msg_reply(&query, LDNS_RCODE_NXDOMAIN, NULL, false, out,
+			  sizeof(out));
 	CHECK(n > 12 && LDNS_ARCOUNT(out) == 1);
+	/* RFC 8914: code 15 of EDNS, 15 in it */
+	n = dns_msg_reply(&query, LDNS_RCODE_NXDOMAIN, NULL, true, out,
+			  sizeof(out));
+	CHECK(LDNS_ARCOUNT(out) == 1 &&
+	      memmem(out, n, "\0\17\0\55\0\17" DNS_MSG_BLOCKED,
+		     6 + sizeof(DNS_MSG_BLOCKED) - 1));
 	CHECK(!dns_msg_query_for("a..b", LDNS_RR_TYPE_A, &q));
 	CHECK(strcmp(dns_msg_type_text(1, type), "A") == 0);
 	CHECK(strcmp(dns_msg_type_text(65, type), "HTTPS") == 0);
@@ -562,7 +584,8 @@ static void known(void)
 	CHECK(dns_msg_query(wire, n, &ours, &rcode) == DNS_MSG_ASK);
 	CHECK(addr_parse(STR("192.0.2.7"), &addr));
 	dns_msg_known(&ours, &addr, 60, &a);
-	n = dns_msg_reply(&ours, LDNS_RCODE_NOERROR, &a, out, sizeof(out));
+	n = dns_msg_reply(&ours, LDNS_RCODE_NOERROR, &a, false, out,
+			  sizeof(out));
 	CHECK(n > 12 && LDNS_ANCOUNT(out) == 1);
 	CHECK(dns_msg_answer(out, n, &ours, 7, &back) == DNS_MSG_GOT_ANSWER);
 	CHECK(back.rcode == LDNS_RCODE_NOERROR && back.n_addrs == 1 &&

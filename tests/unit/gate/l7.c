@@ -79,6 +79,7 @@ static void connections(void)
 	      strcmp(l.error, "the proxy refuses it (403)") == 0);
 	CHECK(!line(CONN("maybe", "granted")));
 	CHECK(!line(CONN("allow", "granted") "x"));
+	CHECK(!line(" " CONN("allow", "granted")));
 	CHECK(!line("{\"k\":\"other\"}") && !line("{}") && !line("") &&
 	      !line("[NOTICE] stopping") && !line("{\"k\":\"conn\""));
 	CHECK(line("{\"k\":\"conn\",\"verdict\":\"deny\",\"reason\":\"ech\","
@@ -248,6 +249,8 @@ static void profile_maps(void)
 	CHECK(str_is(profiles_find(&p, STR("d2"), STR("c.test"), &b),
 		     "d-0000000003"));
 	CHECK(profiles_find(&p, STR("3"), STR("a.test"), NULL).n == 0);
+	/* an address alone has no name, which not even "**" is about */
+	CHECK(profiles_find(&p, STR("d2"), STR(""), &b).n == 0);
 	CHECK(profiles_minds(&p, STR("c.test")));
 	profiles_free(&p);
 	CHECK(profiles_parse(STR("membrane-profiles 1\n1 a.test g-0000000001\n"
@@ -255,6 +258,10 @@ static void profile_maps(void)
 				 "c2 c.test -\n"),
 			     &p, &err) == 0);
 	CHECK(!profiles_minds(&p, STR("a.test")));
+	/* "-" is no line of the policy */
+	CHECK(profiles_find(&p, STR("c2"), STR("c.test"), NULL).n == 0);
+	CHECK(str_is(profiles_find(&p, STR("d1"), STR("x.b.test"), NULL),
+		     "d-0000000003"));
 	CHECK(profiles_minds(&p, STR("x.b.test")));
 	CHECK(!profiles_minds(&p, STR("")));
 	profiles_free(&p);
@@ -332,6 +339,9 @@ static void certificates(void)
 	CHECK(ca_leaf(&ca, names, CA_NAMES_MAX + 1, leaf, &n, &err) == -EINVAL);
 	c = cert_of(leaf, &key);
 	CHECK(c && key && X509_check_private_key(c, key) == 1);
+	/* clients refuse a second certificate with the number of another */
+	CHECK(ASN1_STRING_length(X509_get0_serialNumber(c)) == 16 &&
+	      ASN1_STRING_get0_data(X509_get0_serialNumber(c))[0] >= 0x40);
 	CHECK(is_trusted(&ca, c, "a.test") && is_trusted(&ca, c, longest));
 	CHECK(is_trusted(&ca, c, "x.b.test"));
 	CHECK(!is_trusted(&ca, c, "b.test") && !is_trusted(&ca, c, "c.test"));

@@ -8,6 +8,7 @@
 
 #define HEAD "membrane-names 2\nupstream udp 8.8.8.8 53\n"
 #define ONE  HEAD "ports 1 tcp/443\n"
+#define ASK  ONE "ports a1 tcp/80,tcp/443\n"
 
 static struct err err;
 
@@ -28,6 +29,12 @@ static void accepts(void)
 	CHECK(parses(HEAD));
 	CHECK(parses("membrane-names 2\nupstream udp 2001:db8::1 5353\n"));
 	CHECK(parses("membrane-names 2\nupstream host\n"));
+	CHECK(parses("membrane-names 2\nupstream proxy\n"));
+	CHECK(parses("membrane-names 2\nupstream proxy\npast 10.0.0.0/8\n"));
+	CHECK(parses("membrane-names 2\nupstream proxy host\n"
+		     "past **.a.b\npast 10.0.0.0/8\npast fc00::/7\n"));
+	CHECK(parses("membrane-names 2\nupstream proxy udp 9.9.9.9 53\n"
+		     "past a.b\n"));
 	CHECK(parses(HEAD "floor 127.0.0.0/8\nprivate fc00::/7\n"
 			  "cover 10.1.2.3/32\n"
 			  "ports 1 tcp/443\n"
@@ -37,6 +44,11 @@ static void accepts(void)
 			  "name **.a.b 1,2,256 private g-0123456789\n"
 			  "name *.*.b 1 - g-0123456789\n"
 			  "name _x.a-b.c 1,h1 - g-0123456789\n"));
+	CHECK(parses(ASK "ask **.a.b a1 60 - - a-0123456789\n"
+			 "ask ** a1 600 http private a-0123456789\n"
+			 "asknet 10.0.0.0/8 a1 1 - a-0123456789\n"
+			 "asknet ::/0 a1 1 http a-0123456789\n"
+			 "deny a.b d-0123456789\n"));
 }
 
 static void refuses(void)
@@ -51,10 +63,35 @@ static void refuses(void)
 		HEAD "\n",
 		HEAD "# comment\n",
 		ONE "name a.b 1 - g-0123456789",
+		ONE "ask a.b 1 60 - - a-0123456789\n",
+		ONE "ask a.b a1 60 - - a-0123456789\n",
+		ASK "ask a.b a1 60 - - g-0123456789\n",
+		ASK "ask a.b a1 60 - a-0123456789\n",
+		ASK "ask a.b a1 0 - - a-0123456789\n",
+		ASK "ask a.b a1 601 - - a-0123456789\n",
+		ASK "ask a.b a1 60s - - a-0123456789\n",
+		ASK "ask a.b a1 60 tls - a-0123456789\n",
+		ASK "ask a.b a1,a1 60 - - a-0123456789\n",
+		ASK "ask 10.0.0.0/8 a1 60 - - a-0123456789\n",
+		ASK "asknet a.b a1 60 - a-0123456789\n",
+		ASK "asknet 10.0.0.1 a1 60 - a-0123456789\n",
+		ASK "asknet 10.0.0.0/8 a1 60 - private a-0123456789\n",
+		ASK "asknet 10.0.0.0/8 a1 60 - a-0123456789\n"
+		    "ask a.b a1 60 - - a-0123456789\n",
+		ASK
+		"ask a.b a1 60 - - a-0123456789\nname a.b 1 - g-0123456789\n",
 		HEAD "upstream udp 8.8.8.8 53\n",
 		HEAD "upstream host\n",
 		"membrane-names 2\nupstream host\nupstream udp 8.8.8.8 53\n",
 		"membrane-names 2\nupstream host 53\n",
+		HEAD "past a.b\n",
+		"membrane-names 2\nupstream proxy\npast a.b\n",
+		"membrane-names 2\nupstream proxy host\n",
+		"membrane-names 2\nupstream proxy host\npast 10.0.0.0/8\n",
+		"membrane-names 2\nupstream proxy proxy\npast a.b\n",
+		"membrane-names 2\nupstream proxy host\npast a..b\n",
+		"membrane-names 2\nupstream proxy host\npast a.b c\n",
+		"membrane-names 2\nupstream proxy\npast 10.0.0.1/8\n",
 		"membrane-names 2\nupstream hosts\n",
 		"membrane-names 2\nupstream tls 8.8.8.8 853\n",
 		"membrane-names 2\nupstream https https://d.test/q\n",
@@ -278,6 +315,22 @@ static enum names_verdict judge(const struct names_map *map, const char *name,
 	return v;
 }
 
+/* H-6 */
+static void machine(void)
+{
+	struct names_map map;
+	unsigned k;
+
+	CHECK(names_parse(STR(HEAD "cover 192.0.0.0/24\ncover 192.0.0.5/32\n"
+				   "ports 1 tcp/443\n"
+				   "name a.test 1 private g-0123456789\n"),
+			  &map, &err) == 0);
+	CHECK(judge(&map, "a.test", "192.0.0.9", &k) == NAMES_OPEN);
+	CHECK(judge(&map, "a.test", "192.0.0.5", &k) == NAMES_FLOOR);
+	names_free(&map);
+}
+
+/* S-1, S-2 */
 static void judges(void)
 {
 	struct names_map map;
@@ -325,14 +378,131 @@ static void hosts(void)
 	CHECK(!names_hosts_add(&h, &a));
 }
 
+/* What may be asked: by name, by address, by the order of the lines. */
+static void asks(void)
+{
+	static const char text[] =
+		HEAD "ports 1 tcp/443\nports 2 tcp/22\nports d1 tcp/25\n"
+		     "ports a1 tcp/443\nports a2 tcp/1-65535\n"
+		     "name own.test 2,h1 - g-0000000001\n"
+		     "ask **.docs.test a1 30 - - a-0000000001\n"
+		     "ask ** a2 60 http private a-0000000002\n"
+		     "asknet 10.0.0.0/8 a1 60 - a-0000000003\n"
+		     "guard **.docs.test d1 d-0000000001\n";
+	const struct names_ask *ask;
+	struct names_match m;
+	struct names_map map;
+	struct addr addr;
+	bool http = false;
+
+	if (names_parse(str_of(text), &map, &err) < 0) {
+		CHECK_MSG(false, "%s", err.text);
+		return;
+	}
+	CHECK(!names_match(&map, STR("a.docs.test"), &m) && m.ask);
+	CHECK(m.ask && str_is(m.ask->line.id, "a-0000000001"));
+	CHECK(names_class_has(&m.classes, 4 * LIMIT_CLASSES + 1) &&
+	      names_class_has(&m.classes, 4 * LIMIT_CLASSES + 2) &&
+	      names_class_has(&m.classes, 2 * LIMIT_CLASSES + 1));
+	CHECK(!names_class_has(&m.classes_private, 4 * LIMIT_CLASSES + 1) &&
+	      names_class_has(&m.classes_private, 4 * LIMIT_CLASSES + 2));
+	/* of what is granted, too, the rest can be asked about */
+	CHECK(names_match(&map, STR("own.test"), &m) && m.ask &&
+	      names_class_has(&m.classes, 2));
+	names_only_asked(&m);
+	CHECK(!names_class_has(&m.classes, 2) && m.n_lines == 0 &&
+	      !names_class_has(&m.classes, LIMIT_CLASSES + 1) &&
+	      names_class_has(&m.classes, 4 * LIMIT_CLASSES + 2));
+	CHECK(names_opens(&map, STR("own.test"), 443, &http) && http);
+	CHECK(names_opens(&map, STR("own.test"), 22, &http) && !http);
+	CHECK(!names_opens(&map, STR("own.test"), 80, &http));
+	ask = names_asked(&map, STR("a.docs.test"), 443);
+	CHECK(ask && ask->wait_s == 30 && !ask->http);
+	ask = names_asked(&map, STR("a.docs.test"), 80);
+	CHECK(ask && ask->wait_s == 60 && ask->http && ask->line.private_ok);
+	CHECK(addr_parse(STR("10.1.2.3"), &addr));
+	ask = names_asked_addr(&map, &addr, 443);
+	CHECK(ask && str_is(ask->line.id, "a-0000000003"));
+	CHECK(!names_asked_addr(&map, &addr, 80));
+	CHECK(names_ask_of(&map, STR("a-0000000003"), STR("x.test"), &addr) ==
+	      ask);
+	CHECK(names_ask_of(&map, STR("a-0000000001"), STR("x.docs.test"),
+			   &addr));
+	CHECK(!names_ask_of(&map, STR("a-0000000001"), STR("docs.test"),
+			    &addr));
+	CHECK(addr_parse(STR("11.1.2.3"), &addr));
+	CHECK(!names_asked_addr(&map, &addr, 443) &&
+	      !names_ask_of(&map, STR("a-0000000003"), STR("x.test"), &addr));
+	names_free(&map);
+}
+
+/* '*' leads to public addresses alone; a network of its own is about others. */
+static void star_and_net(void)
+{
+	static const char text[] =
+		ASK "ask ** a1 60 - - a-0000000001\n"
+		    "asknet 0.0.0.0/0 a1 60 - a-0000000001\n"
+		    "asknet 10.0.0.0/8 a1 60 - a-0000000003\n";
+	const struct names_ask *ask;
+	struct names_map map;
+	struct addr addr;
+
+	CHECK(names_parse(str_of(text), &map, &err) == 0);
+	CHECK(addr_parse(STR("10.1.2.3"), &addr));
+	ask = names_asked_addr(&map, &addr, 443);
+	CHECK(ask && str_is(ask->line.id, "a-0000000003"));
+	CHECK(addr_parse(STR("1.2.3.4"), &addr));
+	ask = names_asked_addr(&map, &addr, 443);
+	CHECK(ask && str_is(ask->line.id, "a-0000000001"));
+	CHECK(addr_parse(STR("192.168.1.1"), &addr) &&
+	      !names_asked_addr(&map, &addr, 443));
+	names_free(&map);
+}
+
+/* Behind a proxy: which names go past it, and into which set they open. */
+static void past(void)
+{
+	static const struct {
+		const char *name;
+		bool matches, past;
+	} cases[] = {
+		{"a.direct.test", true, true},
+		{"a.other.test", true, false},
+		{"direct.example", false, false},
+	};
+	struct names_map map;
+	struct names_match m;
+
+	CHECK(names_parse(STR("membrane-names 2\n"
+			      "upstream proxy udp 9.9.9.9 53\n"
+			      "past **.direct.test\npast direct.example\n"
+			      "ports 1 tcp/443\nname **.test 1 - "
+			      "g-0123456789\n"),
+			  &map, &err) == 0);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		bool any = names_match(&map, str_of(cases[i].name), &m);
+		unsigned set = names_class_next(&m.classes, NAMES_CLASS_PAST);
+
+		CHECK(any == cases[i].matches && m.past == cases[i].past);
+		CHECK(set == (m.past ? NAMES_CLASS_PAST : 0));
+		CHECK(names_class_next(&m.classes_private, NAMES_CLASS_PAST) ==
+		      set);
+	}
+	names_free(&map);
+}
+
 int main(void)
 {
+	past();
 	accepts();
 	refuses();
 	match();
 	guards();
 	permits();
 	judges();
+	machine();
 	hosts();
+	asks();
+	star_and_net();
 	return check_status();
 }

@@ -53,62 +53,74 @@ static void files(void)
 	CHECK(planfile_read(top, "docker.json", &text, &err) == -EFBIG);
 }
 
-static int link_of(const char *json, enum planfile_link *out)
+static struct planfile_vectors got;
+
+static int read_vectors(const char *json)
 {
 	put(json, strlen(json));
-	return planfile_link(top, out, &err);
+	return planfile_vectors(top, &got, &err);
 }
 
 static void links(void)
 {
-	enum planfile_link link = PLANFILE_BRIDGE;
-
-	CHECK(planfile_link(top, &link, &err) == 0 && link == PLANFILE_VETH);
-	CHECK(link_of("{\"link\":\"bridge\"}", &link) == 0 &&
-	      link == PLANFILE_BRIDGE);
-	CHECK(link_of("{\"link\":\"veth\"}", &link) == 0 &&
-	      link == PLANFILE_VETH);
-	CHECK(says(link_of("{\"link\":\"wire\"}", &link), -EPROTO, "unknown"));
-	CHECK(says(link_of("{\"link\":1}", &link), -EPROTO, "no link"));
-	CHECK(says(link_of("not JSON", &link), -EPROTO, "no link"));
-	CHECK(planfile_link("/nowhere/at/all", &link, &err) == 0);
+	CHECK(planfile_vectors(top, &got, &err) == 0 &&
+	      got.link == PLANFILE_VETH);
+	CHECK(read_vectors("{\"link\":\"bridge\"}") == 0 &&
+	      got.link == PLANFILE_BRIDGE);
+	CHECK(read_vectors("{\"link\":\"veth\"}") == 0 &&
+	      got.link == PLANFILE_VETH);
+	CHECK(says(read_vectors("{\"link\":\"wire\"}"), -EPROTO, "unknown"));
+	CHECK(says(read_vectors("{\"link\":1}"), -EPROTO, "no link"));
+	CHECK(says(read_vectors("not JSON"), -EPROTO, "no link"));
+	CHECK(planfile_vectors("/nowhere/at/all", &got, &err) == 0);
+	/* of the other engine, where the plan is for that */
+	CHECK(read_vectors("{\"link\":\"bridge\"}") == 0);
+	CHECK(renameat(dir, "docker.json", dir, "native.json") == 0);
+	CHECK(planfile_vectors(top, &got, &err) == 0 &&
+	      got.link == PLANFILE_BRIDGE);
+	CHECK(read_vectors("{\"link\":\"veth\"}") == 0 &&
+	      got.link == PLANFILE_VETH);
+	CHECK(unlinkat(dir, "native.json", 0) == 0);
 	CHECK(unlinkat(dir, "docker.json", 0) == 0);
 	CHECK(mkdirat(dir, "docker.json", 0700) == 0);
-	CHECK(planfile_link(top, &link, &err) < 0);
+	CHECK(planfile_vectors(top, &got, &err) < 0);
 	CHECK(unlinkat(dir, "docker.json", AT_REMOVEDIR) == 0);
 }
 
-static int ports_of(const char *list, struct planfile_ports *out)
+static int ports_of(const char *list)
 {
 	char json[1024];
-	int n = snprintf(json, sizeof(json), "{\"host_ports\":%s}", list);
 
-	put(json, (size_t)n);
-	return planfile_host_ports(top, out, &err);
+	snprintf(json, sizeof(json), "{\"link\":\"veth\",\"host_ports\":%s}",
+		 list);
+	return read_vectors(json);
 }
 
 static void ports(void)
 {
-	struct planfile_ports got = {.n = 1};
+	const struct planfile_ports *host = &got.host;
 	char many[512] = "[1";
 
-	CHECK(planfile_host_ports(top, &got, &err) == 0 && got.n == 0);
-	CHECK(ports_of("[1,65535]", &got) == 0);
-	CHECK(got.n == 2 && got.v[0] == 1 && got.v[1] == 65535);
-	CHECK(ports_of("[]", &got) == 0 && got.n == 0);
-	CHECK(says(ports_of("[0]", &got), -EPROTO, "no ports"));
-	CHECK(says(ports_of("[65536]", &got), -EPROTO, "no ports"));
-	CHECK(says(ports_of("[\"80\"]", &got), -EPROTO, "no ports"));
+	got.host.n = 1;
+	CHECK(planfile_vectors(top, &got, &err) == 0 && host->n == 0);
+	CHECK(ports_of("[1,65535]") == 0);
+	CHECK(host->n == 2 && host->v[0] == 1 && host->v[1] == 65535);
+	CHECK(ports_of("[]") == 0 && host->n == 0);
+	CHECK(says(ports_of("[0]"), -EPROTO, "no ports"));
+	CHECK(says(ports_of("[65536]"), -EPROTO, "no ports"));
+	CHECK(says(ports_of("[\"80\"]"), -EPROTO, "no ports"));
 	for (unsigned i = 1; i < LIMIT_MACHINE_PORTS; i++)
 		strcat(many, ",1");
-	CHECK(ports_of(strcat(many, "]"), &got) == 0 &&
-	      got.n == LIMIT_MACHINE_PORTS);
+	CHECK(ports_of(strcat(many, "]")) == 0 &&
+	      host->n == LIMIT_MACHINE_PORTS);
 	many[strlen(many) - 1] = '\0';
-	CHECK(ports_of(strcat(many, ",1]"), &got) == -EPROTO);
+	CHECK(ports_of(strcat(many, ",1]")) == -EPROTO);
+	CHECK(read_vectors("{\"link\":\"veth\",\"published\":"
+			   "[{\"to\":8080},{\"to\":9}]}") == 0 &&
+	      got.published.n == 2 && got.published.v[0] == 8080);
+	CHECK(says(read_vectors("{\"link\":\"veth\",\"published\":[8080]}"),
+		   -EPROTO, "no ports"));
 	CHECK(unlinkat(dir, "docker.json", 0) == 0);
-	CHECK(mkdirat(dir, "docker.json", 0700) == 0);
-	CHECK(planfile_host_ports(top, &got, &err) < 0);
-	CHECK(unlinkat(dir, "docker.json", AT_REMOVEDIR) == 0);
 }
 
 int main(void)

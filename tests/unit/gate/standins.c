@@ -1,5 +1,6 @@
 /* Addresses that stand in for names. */
-#include "runtime/gate/onward/standins.h"
+#include "runtime/gate/onward/onward.h"
+#include "compiler/base/agent_link.h"
 #include "tests/check.h"
 
 #include <stdio.h>
@@ -41,6 +42,7 @@ static void one_for_each(void)
 	CHECK(!standins_take(s, STR(""), 2, &a));
 }
 
+/* U-3 */
 static void none_is_taken_back_too_early(void)
 {
 	char name[32];
@@ -60,6 +62,65 @@ static void none_is_taken_back_too_early(void)
 	CHECK(leads("b.test", 3 + STANDINS_KEEP_MS, "192.0.2.2"));
 }
 
+static bool passes(const char *addr, int64_t now_ms)
+{
+	struct addr a;
+
+	return addr_parse(str_of(addr), &a) && standins_passes(s, &a, now_ms);
+}
+
+static void addresses_pass_for_a_while(void)
+{
+	struct addr a = {.family = ADDR_V4, .b = {11, 0, 0, 1}};
+
+	CHECK(!passes("11.0.0.1", 1));
+	CHECK(standins_pass(s, &a, 1, 100) && passes("11.0.0.1", 99));
+	CHECK(!passes("11.0.0.1", 100) && !passes("11.0.0.2", 1));
+	CHECK(standins_pass(s, &a, 50, 200) && passes("11.0.0.1", 199));
+	CHECK(standins_pass(s, &a, 60, 90) && passes("11.0.0.1", 199));
+	for (uint32_t i = 1; i < STANDINS_PASSING; i++) {
+		a.b[2] = (uint8_t)(i >> 8);
+		a.b[3] = (uint8_t)i;
+		a.b[1] = 1;
+		CHECK(standins_pass(s, &a, 60, 150));
+	}
+	a.b[1] = 2;
+	CHECK(!standins_pass(s, &a, 149, 300));
+	CHECK(standins_pass(s, &a, 150, 300) && passes("11.2.31.255", 299));
+	CHECK(passes("11.0.0.1", 199));
+}
+
+/* Where a connection goes, by the address that it is for. */
+/* U-15 */
+static void which_way(void)
+{
+	struct cidr net = {.addr = {.family = ADDR_V4, .b = {10}}, .bits = 8};
+	const struct names_nets past = {&net, 1};
+	static const struct {
+		const char *addr;
+		enum onward_way way;
+	} cases[] = {
+		{"192.0.2.2", ONWARD_NAME},
+		{"198.51.100.255", ONWARD_NOWHERE},
+		{"10.1.2.3", ONWARD_PAST},
+		{"11.0.0.1", ONWARD_PAST},
+		{"11.0.0.9", ONWARD_ADDRESS},
+		{"2001:db8::1", ONWARD_ADDRESS},
+		{LINK_MACHINE_V4, ONWARD_MACHINE},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		const char *name = NULL;
+		struct addr a;
+
+		CHECK(addr_parse(str_of(cases[i].addr), &a));
+		CHECK_MSG(onward_way(s, &past, &a, 160, &name) == cases[i].way,
+			  "%s", cases[i].addr);
+		CHECK(cases[i].way != ONWARD_NAME ||
+		      strcmp(name, "b.test") == 0);
+	}
+}
+
 int main(void)
 {
 	struct err err;
@@ -68,5 +129,7 @@ int main(void)
 		return 1;
 	one_for_each();
 	none_is_taken_back_too_early();
+	addresses_pass_for_a_while();
+	which_way();
 	return check_status();
 }

@@ -31,6 +31,7 @@ static void packets(void)
 	CHECK(packet_parse(v4, sizeof(v4), &p));
 	CHECK(p.proto == IPPROTO_TCP && p.has_port && p.dport == 443 &&
 	      p.sport == 258 && p.dst.b[0] == 8 && p.src.b[0] == 192);
+	CHECK(p.src.family == ADDR_V4 && p.dst.family == ADDR_V4);
 	CHECK(packet_parse(v4, 22, &p) && !p.has_port);
 	CHECK(!packet_parse(v4, 19, &p));
 	CHECK(!packet_parse(v4, 0, &p));
@@ -472,6 +473,11 @@ static void listings(void)
 		   "table inet membrane {\n\tset a {\n\t}\n}\n", 0));
 	CHECK(same("# why\ntable x {\n  # more\n\n}\n", "table x {\n}\n", 0));
 	CHECK(same("a { 1, 2 }\n", "a { 1,\n\t\t2 }\n", 0));
+	/* as nftables 1.1 lists it; no other code, and nothing but a code */
+	CHECK(same("icmp code frag-needed x\n", "icmp code 4 x\n", 0));
+	CHECK(same("icmp code frag-needed x\n", "icmp code 3 x\n", 1));
+	CHECK(same("icmp code host-unreachable\n", "icmp code 4\n", 1));
+	CHECK(same("icmp type frag-needed\n", "icmp type 4\n", 1));
 	/* a '#' within a line is no comment, nor is one in the listing */
 	CHECK(same("a \"# b\"\n", "a \"# b\"\n", 0));
 	CHECK(same("a\n# b\n", "a\n# b\n", 3));
@@ -546,8 +552,8 @@ static void lines(void)
 	f = fdopen(pair[0], "r");
 	outlog_drain(&out, 1);
 	while (fgets(got, sizeof(got), f) &&
-	       (got[0] == 'x' || sscanf(strstr(got, "message") ?: "",
-					"message\":\"%u", &lost) != 1)) {
+	       (got[0] == 'x' || sscanf(got, "{\"event\":\"lost\",\"count\":%u}",
+					&lost) != 1)) {
 		n++;
 		outlog_drain(&out, 1);
 	}

@@ -50,6 +50,8 @@ static void names(void)
 	      !passes("**.a.test", "ba.test"));
 	CHECK(passes("x.*.test", "x.a.test") &&
 	      !passes("x.*.test", "y.a.test"));
+	CHECK(passes("**.x.*.test", "b.a.x.y.test") &&
+	      !passes("**.x.*.test", "x.y.test"));
 	CHECK(!passes("**.a.test", "*") && !passes(NULL, "a.test"));
 }
 

@@ -3,6 +3,7 @@
  * a gate that says yes or no.
  */
 #include "runtime/launch/control.h"
+#include "runtime/launch/listeners.h"
 
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/sys/proc.h"
@@ -29,6 +30,7 @@ struct run {
 	struct session session;
 	struct gate gate;
 	struct control control;
+	struct questions questions;
 	int gate_end; /* what the gate is told */
 	struct plan plan;
 };
@@ -69,8 +71,9 @@ static struct run *start_run(const char *state)
 	r->plan = plan_of("first\n", "args\n");
 	CHECK(plan_write(arena_fmt(a, "%s/plan", r->session.dir).p, &r->plan,
 			 &err) == 0);
-	CHECK_MSG(control_open(&r->control, a, &r->session, &r->gate, &r->plan,
-			       &err) == 0,
+	CHECK(questions_open(&r->questions, &r->gate, &r->session, &err) == 0);
+	CHECK_MSG(control_open(&r->control, a, &r->session, &r->gate,
+			       &r->questions, &r->plan, &err) == 0,
 		  "%s", err.text);
 	return r;
 }
@@ -159,6 +162,160 @@ static bool is_gate_told(const struct run *r)
 	return read(r->gate_end, &one, 1) >= 0 || errno != EAGAIN;
 }
 
+/* --- questions ------------------------------------------------------------ */
+
+static int gate_says(struct run *r, const char *event, const char *text)
+{
+	struct str line = str_of(text);
+	cJSON *o = cJSON_Parse(text);
+	int rc = r->gate.on_question(r->gate.question_ctx, event, o,
+				     (struct str){line.p, line.n - 1}, &err);
+
+	cJSON_Delete(o);
+	return rc;
+}
+
+#define QUESTION(id)                                                           \
+	"{\"event\":\"question\",\"id\":" #id                                  \
+	",\"name\":\"x.test\",\"port\":443}\n"
+#define TOLD(id, by)                                                           \
+	"{\"event\":\"question\",\"id\":" #id                                  \
+	",\"name\":\"x.test\",\"port\":443,\"process\":" by "}\n"
+#define ANSWERED(id, word)                                                     \
+	"{\"event\":\"answered\",\"id\":" #id ",\"answer\":\"" word "\"}\n"
+
+/* Nobody is there, and the gate hears so at once. */
+static void check_unheard(struct run *r)
+{
+	CHECK(gate_says(r, "question", QUESTION(1)) == 0);
+	CHECK(gate_heard(r, "answer 1 none\n"));
+	CHECK(gate_says(r, "answered", ANSWERED(1, "none")) == 0);
+	CHECK(str_is(read_own(r, "decisions.jsonl"),
+		     TOLD(1, "null") ANSWERED(1, "none")));
+	CHECK(gate_says(r, "answered", ANSWERED(1, "none")) == -EPROTO);
+	CHECK(gate_says(r, "question", QUESTION(0)) == -EPROTO);
+}
+
+static bool will_say(void *ctx, uint32_t id, const cJSON *question)
+{
+	(void)question;
+	*(uint32_t *)ctx = id;
+	return true;
+}
+
+static bool has_told(struct run *r, const char *text)
+{
+	return strstr(read_own(r, "decisions.jsonl").p, text) != NULL;
+}
+
+/* Nobody is told of one before the trace has said whose it is, or is late. */
+static void check_whose(struct run *r)
+{
+	struct refusal_by by = {.sure = HELLO_SURELY,
+				.pid = 10,
+				.comm = STR("curl"),
+				.command = STR("curl -u ghp_abcdefghijklmnopqr"
+					       "stuvwxyz0123456789")};
+	struct questions *q = &r->questions;
+	uint32_t asked = 0;
+
+	q->on_ask = will_say;
+	q->ask_ctx = &asked;
+	CHECK(gate_says(r, "question", QUESTION(3)) == 0 && asked == 3);
+	CHECK(!has_told(r, "\"id\":3") && !is_gate_told(r));
+	CHECK(questions_answer(q, 3, QUESTIONS_ONCE, &err) == -ENOENT);
+	CHECK(questions_deadline(q) > proc_now_ms());
+	CHECK(questions_pump(q, &err) == 0 && !has_told(r, "\"id\":3"));
+	CHECK(questions_whose(q, 3, &by, &err) == 0 &&
+	      questions_deadline(q) == 0);
+	CHECK(has_told(r, "\"process\":{\"sure\":true,\"pid\":10,"
+			  "\"name\":\"curl\",\"command\":"
+			  "\"curl -u ghp_*"));
+	CHECK(questions_whose(q, 3, &by, &err) == 0); /* once is enough */
+	CHECK(gate_says(r, "answered", ANSWERED(3, "gone")) == 0);
+	CHECK(gate_says(r, "question", QUESTION(4)) == 0);
+	q->open[0].until_ms = proc_now_ms();
+	CHECK(questions_pump(q, &err) == 0 && has_told(r, TOLD(4, "null")));
+	CHECK(gate_says(r, "answered", ANSWERED(4, "gone")) == 0);
+	/* Over before that: it stands before its end all the same. */
+	CHECK(gate_says(r, "question", QUESTION(5)) == 0);
+	CHECK(gate_says(r, "answered", ANSWERED(5, "gone")) == 0);
+	CHECK(has_told(r, TOLD(5, "null") ANSWERED(5, "gone")));
+	q->on_ask = NULL;
+}
+
+/* And nobody is there: who has ended, or is to end, is told nothing. */
+static void check_late(struct run *r)
+{
+	struct refusal_by by = {.sure = HELLO_PROBABLY, .pid = 11};
+	struct questions *q = &r->questions;
+	uint32_t asked = 0;
+	int in = r->gate.in;
+
+	q->on_ask = will_say;
+	q->ask_ctx = &asked;
+	CHECK(gate_says(r, "question", QUESTION(6)) == 0);
+	CHECK(gate_says(r, "answered", ANSWERED(6, "gone")) == 0);
+	CHECK(!is_gate_told(r));
+	CHECK(gate_says(r, "question", QUESTION(7)) == 0);
+	r->gate.in = -1;
+	CHECK_MSG(questions_whose(q, 7, &by, &err) == 0, "%s", err.text);
+	r->gate.in = in;
+	CHECK(has_told(r, "\"process\":{\"sure\":false,\"pid\":11"));
+	CHECK(gate_says(r, "answered", ANSWERED(7, "gone")) == 0);
+	q->on_ask = NULL;
+}
+
+static struct str answer(struct run *r, const char *request)
+{
+	static char text[CONTROL_LINE_MAX];
+	int fd;
+	struct str said = ask(r, &fd, request);
+
+	fd_close(&fd);
+	memcpy(text, said.p, said.n);
+	return (struct str){text, said.n};
+}
+
+#define REQUEST(id, word)                                                      \
+	"{\"version\":1,\"question\":" #id ",\"answer\":\"" word "\"}"
+
+static void check_answers(struct run *r)
+{
+	CHECK(is_refused(answer(r, REQUEST(2, "session")), "does not wait"));
+	CHECK(gate_says(r, "question", QUESTION(2)) == 0 && !is_gate_told(r));
+	CHECK(gate_says(r, "question", QUESTION(2)) == -EPROTO);
+	CHECK(is_refused(answer(r, REQUEST(2, "yes")), "no answer that"));
+	CHECK(is_refused(answer(r, REQUEST(0, "once")), "does not wait"));
+	CHECK(is_refused(answer(r, "{\"version\":1,\"question\":2,"
+				   "\"answer\":\"once\",\"who\":1}"),
+			 "no answer that"));
+	CHECK(str_is(answer(r, REQUEST(2, "session")), "{\"ok\":true}\n"));
+	CHECK(gate_heard(r, "answer 2 yes\n"));
+	CHECK(is_refused(answer(r, REQUEST(2, "never")), "does not wait"));
+	CHECK(gate_says(r, "answered", ANSWERED(2, "yes")) == 0);
+	/* Who it was is in the record, and what they said. */
+	CHECK(strstr(read_own(r, "decisions.jsonl").p,
+		     "\"answer\":\"session\",\"who\":{\"uid\":"));
+	for (uint32_t id = 10; id < 10 + GATE_QUESTIONS_MAX; id++)
+		CHECK(gate_says(r, "question",
+				arena_fmt(a, "{\"id\":%u}\n", id).p) == 0);
+	CHECK(gate_says(r, "question", QUESTION(99)) == -EPROTO);
+}
+
+static void check_questions(const char *state)
+{
+	struct run *r = start_run(state);
+	auto_fd int listener = -1;
+
+	check_unheard(r);
+	check_late(r);
+	CHECK(listeners_join(r->session.dir, &listener, &err) == 0);
+	check_whose(r);
+	check_answers(r);
+	end_run(r);
+}
+
 /* --- what is refused at once ---------------------------------------------- */
 
 static void check_requests(struct run *r)
@@ -202,6 +359,23 @@ static void check_requests(struct run *r)
 	fd_close(&fd);
 	CHECK(is_refused(ask_change(r, &fd, 1, "next-1"), "the new plan"));
 	fd_close(&fd);
+}
+
+/* What another engine would run is no part of the session. */
+static void check_other_engine(void)
+{
+	struct plan old = plan_of("first\n", "args\n");
+	struct plan now = plan_of("second\n", "args\n");
+
+	plan_add(a, &old, STR(PLAN_NATIVE), STR("{}"));
+	plan_add(a, &now, STR(PLAN_NATIVE), STR("{\"uplink\":1}"));
+	CHECK(!control_forbidden(a, &old, &now, false));
+	CHECK(strcmp(control_forbidden(a, &old, &now, true), PLAN_NATIVE) == 0);
+	now = plan_of("second\n", "--privileged\n");
+	plan_add(a, &now, STR(PLAN_NATIVE), STR("{}"));
+	CHECK(!control_forbidden(a, &old, &now, true));
+	CHECK(strcmp(control_forbidden(a, &old, &now, false), PLAN_DOCKER) ==
+	      0);
 }
 
 /* Nothing but what the gate enforces may be another. */
@@ -376,6 +550,7 @@ int main(void)
 	CHECK(mkdtemp(dir) != NULL);
 	r = start_run(dir);
 	check_requests(r);
+	check_other_engine();
 	check_forbidden(r);
 	check_clients(r);
 	check_refused(r);
@@ -383,6 +558,7 @@ int main(void)
 	check_silent(r);
 	end_run(r);
 	check_gone(dir);
+	check_questions(dir);
 	CHECK(fileio_remove_tree(AT_FDCWD, dir, &err) == 0);
 	arena_free(a);
 	return check_status();

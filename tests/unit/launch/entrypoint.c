@@ -50,6 +50,8 @@ static int ask(const char *image, const char *words, const char *command,
 	struct vector agent = {.image = image};
 	struct str rest = str_of(words), word;
 	char **given = arena_alloc(a, 2 * sizeof(*given));
+	struct docker_command runs = {0};
+	int rc;
 
 	while (str_field(&rest, ' ', &word))
 		*vec_push(a, &agent.words) = arena_cstr(a, word);
@@ -57,7 +59,12 @@ static int ask(const char *image, const char *words, const char *command,
 	given[1] = NULL;
 	*out = (struct vectors_values){
 		.tty = true, .command = given, .env = host_says};
-	return inside_words(a, docker, &agent, &size, out, &err);
+	rc = inside_begins_image(&agent)
+		     ? docker_image_command(docker, image, &runs, &err)
+		     : 0;
+	return rc < 0 ? rc
+		      : inside_words(a, &agent, image, &runs, &size, out,
+				     &err);
 }
 
 #define ALL DOCKER_JSON_INIT_WORDS " -- " DOCKER_JSON_ENTRYPOINT

@@ -39,6 +39,7 @@ struct outcome {
 	int rc; /* of the pump that failed, or 0 */
 	bool ready, done;
 	int status;
+	uint64_t lost;
 	const char *words;
 	struct str decisions, log;
 };
@@ -103,6 +104,7 @@ static struct outcome play_heard(struct arena *a, const char *script,
 	waitpid(g->pid, &status, 0);
 	o.ready = g->ready;
 	o.done = g->says.done;
+	o.lost = g->lost;
 	o.status = proc_status(status);
 	o.words = arena_cstr(a, str_of(gate_last_words(g)));
 	gate_done(g);
@@ -117,6 +119,19 @@ static struct outcome play_heard(struct arena *a, const char *script,
 static struct outcome play(struct arena *a, const char *script)
 {
 	return play_heard(a, script, false);
+}
+
+/* What it had no room to tell is counted, and no decision. */
+static void check_lost(struct arena *a)
+{
+	struct outcome o = play(a, "echo '{\"event\":\"ready\",\"ms\":3}'; "
+				   "echo '{\"event\":\"lost\",\"count\":7}'; "
+				   "echo '" DECISION "'; "
+				   "echo '{\"event\":\"lost\",\"count\":5}'; "
+				   "echo '{\"event\":\"done\"}'");
+
+	CHECK(o.rc == 0 && o.done && o.lost == 12);
+	CHECK(str_is(o.decisions, DECISION "\n"));
 }
 
 static void check_protocol(struct arena *a)
@@ -315,6 +330,7 @@ int main(void)
 	CHECK(mkdtemp(dir) != NULL);
 	CHECK(proc_signals_catch(&err) == 0);
 	check_protocol(a);
+	check_lost(a);
 	check_refused(a);
 	check_roots(a);
 	check_roots_refused(a);

@@ -115,6 +115,7 @@ static void test_gits_own(void)
 	bed_done(&b);
 }
 
+/* W-14, W-15 */
 static void test_texts(void)
 {
 	struct bed b;
@@ -149,6 +150,7 @@ static void test_texts(void)
 }
 
 /* As a submodule has it: its configuration leads back. */
+/* W-6 */
 static void test_modules(void)
 {
 	static const char text[] = "gitdir: ../main/.git/modules/side\n";
@@ -191,6 +193,7 @@ static void test_modules(void)
 }
 
 /* The folder that it leads to has been written by somebody, too. */
+/* W-15, W-16 */
 static void test_folders(void)
 {
 	static const struct {
@@ -274,6 +277,7 @@ static void test_parts(void)
 	bed_done(&b);
 }
 
+/* W-14 */
 static void test_odd_files(void)
 {
 	struct str text = STR("gitdir: ../main/.git/worktrees/side\n");
@@ -319,6 +323,7 @@ static bool writes(struct arena *a, const struct gitlinked *g, const char *path)
 	       GITIGNORE_MATCH;
 }
 
+/* W-3, W-6 */
 static void test_patterns(void)
 {
 	static const char *const yes[] = {

@@ -376,16 +376,19 @@ static void check_host(void)
 	struct vectors_values v = {
 		.tty = true, .command = command, .env = nothing_set};
 
-	inside_host_words(a, &size, &v);
+	inside_host_words(a, NULL, "", &size, &v);
 	CHECK(strcmp(v.init[0], INIT_SIZE "30x90") == 0 && !v.entrypoint[0]);
 	for (size_t i = 0; v.init[i]; i++)
 		CHECK(!strstr(v.init[i], INIT_IMAGE));
 	v.command = none;
-	inside_host_words(a, &size, &v);
+	inside_host_words(a, NULL, "", &size, &v);
 	CHECK(strstr(v.entrypoint[0], "sh") && !v.entrypoint[1]);
 	v.command = NULL;
-	inside_host_words(a, &size, &v);
+	inside_host_words(a, NULL, "", &size, &v);
 	CHECK(v.entrypoint[0]);
+	inside_host_words(a, "/srv/root", "/nowhere", &size, &v);
+	CHECK(strcmp(v.init[1], INIT_IMAGE "/srv/root") == 0);
+	CHECK(strcmp(v.entrypoint[0], "/bin/sh") == 0);
 }
 
 int main(void)

@@ -252,6 +252,7 @@ static void play(struct arena *a, struct play *p)
 		.session = s,
 		.gate = arena_new_of(a, struct gate),
 		.control = arena_new_of(a, struct control),
+		.questions = arena_new_of(a, struct questions),
 		.watchdog = w,
 		.agent_argv = script(a, p->agent ? p->agent : "exit 7"),
 		.on_ready = on_ready,

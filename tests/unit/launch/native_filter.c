@@ -9,23 +9,24 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define FILE_NAME "build/tests/native-filter.json"
 #define HEAD                                                                   \
 	"{\"defaultAction\":\"SCMP_ACT_ERRNO\",\"defaultErrnoRet\":1,\"syscalls\":["
 
+static char file[] = "/tmp/membrane-filter-XXXXXX";
 static struct arena *a;
 static struct err err;
 
 static int read_text(const char *text, struct filter *out)
 {
-	CHECK(fileio_write(AT_FDCWD, FILE_NAME, str_of(text), 0600, &err) == 0);
-	return filter_read(a, FILE_NAME, out, &err);
+	CHECK(fileio_write(AT_FDCWD, file, str_of(text), 0600, &err) == 0);
+	return filter_read(a, file, out, &err);
 }
 
 /* In a child: what the calls answer once the filter is loaded. */
@@ -106,10 +107,14 @@ static void test_refused(void)
 
 int main(void)
 {
+	int fd = mkstemp(file);
+
+	CHECK(fd >= 0);
+	close(fd);
 	a = arena_new();
 	test_kernel();
 	test_refused();
-	CHECK(unlink(FILE_NAME) == 0);
+	CHECK(unlink(file) == 0);
 	arena_free(a);
 	return check_status();
 }

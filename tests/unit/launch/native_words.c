@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 static struct arena *a;
 static struct err err;
@@ -16,6 +17,28 @@ static const char *home(void *ctx, const char *name)
 {
 	(void)ctx;
 	return strcmp(name, "HOME") == 0 ? "/home/me" : NULL;
+}
+
+/* "native run IMAGE /bin/sh" */
+static int read_image(const char *image, struct words *out)
+{
+	char *all[] = {arena_cstr(a, STR("native")), arena_cstr(a, STR("run")),
+		       arena_cstr(a, str_of(image)),
+		       arena_cstr(a, STR("/bin/sh")), NULL};
+
+	return words_read(a, all, home, NULL, out, &err);
+}
+
+static void test_root(void)
+{
+	struct words w;
+
+	CHECK(read_image("host", &w) == 0 && !w.root);
+	CHECK(read_image("dir:/srv/root", &w) == 0 &&
+	      strcmp(w.root, "/srv/root") == 0 && w.argv.n == 2);
+	CHECK(read_image("dir:srv", &w) == -EPROTO);
+	CHECK(read_image("dir:", &w) == -EPROTO);
+	CHECK(read_image("theirs:1", &w) == -EPROTO);
 }
 
 /* Between "native run" and "host PROGRAM": up to eight words. */
@@ -106,6 +129,19 @@ static void test_rights(void)
 	      strcmp(w.sysctls.v[0].path, "net/ipv4/ip_forward") == 0 &&
 	      strcmp(w.sysctls.v[0].value, "1") == 0);
 	CHECK(read_one("--network=none", &w) == 0 && w.network == WORDS_NONE);
+	CHECK(read_one("--pid=container:membrane-view-x", &w) == 0 &&
+	      w.within == WORDS_VIEWS);
+	CHECK(read_one("--pid=container:membrane-asked-x", &w) == 0 &&
+	      w.within == WORDS_ASKEDS && !w.is_asked);
+	CHECK(read_one("--ask", &w) == 0 && w.is_asked && w.ask.n == 0);
+	CHECK(read_one("--ask=openat:write,connect", &w) == 0 &&
+	      w.ask.n == 2 && w.ask.v[0].nr == SYS_openat &&
+	      w.ask.v[0].write && w.ask.v[1].nr == SYS_connect &&
+	      !w.ask.v[1].write && !w.is_asked);
+	CHECK(read_one("--ask=openat:read", &w) == -EPROTO);
+	CHECK(read_one("--ask=", &w) == -EPROTO);
+	CHECK(read_one("--ask=nothing", &w) == -EPROTO);
+	CHECK(read_one("--pid=container:membrane-gate-x", &w) == -EPROTO);
 	CHECK(read_one("--network=container:x", &w) == 0 &&
 	      w.network == WORDS_AGENT);
 	CHECK(read_one("--device=/dev/fuse", &w) == 0 && w.fuse &&
@@ -128,6 +164,31 @@ static void test_command(void)
 	      strcmp(w.hostname, "h") == 0);
 	CHECK(w.argv.n == 3 && strcmp(w.argv.v[0], "/init") == 0 &&
 	      strcmp(w.argv.v[1], "/bin/true") == 0 && !w.argv.v[2]);
+	/* the last holds, and none is one, too */
+	CHECK(read_some((const char *const[8]){"--entrypoint=/a",
+					       "--entrypoint="},
+			&w) == 0 &&
+	      w.argv.n == 2 && strcmp(w.argv.v[0], "/bin/true") == 0);
+}
+
+static void test_masks(void)
+{
+	struct words w;
+
+	CHECK(read_some((const char *const[8]){
+				"--masks=/state/empty", "--mask=is:1:2:/w",
+				"--mask=hide:3:18446744073709551615:/w/a:b\n,c",
+				"--mask=keep:5:6:/w/k", "--mask=pin:7:8:/w/p"},
+			&w) == 0);
+	CHECK(strcmp(w.empty, "/state/empty") == 0 && w.masks.n == 4);
+	CHECK(w.masks.v[0].kind == WORDS_IS && w.masks.v[0].dev == 1 &&
+	      w.masks.v[0].ino == 2);
+	/* whatever is in a name, and in the order of the words */
+	CHECK(w.masks.v[1].kind == WORDS_HIDE &&
+	      w.masks.v[1].ino == UINT64_MAX &&
+	      strcmp(w.masks.v[1].target, "/w/a:b\n,c") == 0);
+	CHECK(w.masks.v[2].kind == WORDS_KEEP &&
+	      w.masks.v[3].kind == WORDS_PIN);
 }
 
 /* What is not understood is not left out. */
@@ -135,11 +196,14 @@ static void test_refused(void)
 {
 	static const char *const words[] = {
 		"--privileged",
-		"--cap-add=SYS_PTRACE",
+		"--cap-add=SYS_RAWIO",
 		"--cap-add=ALL",
 		"--cap-drop=NET_RAW",
 		"--device=/dev/kvm",
 		"--network=host",
+		"--pid=host",
+		"--pid=container:x",
+		"--pid=container:membrane-gate-x",
 		"--pid=host",
 		"--read-only=false",
 		"--mount=type=bind,source=/a",
@@ -167,13 +231,28 @@ static void test_refused(void)
 		"--security-opt=apparmor=unconfined",
 		"--ulimit=nofile=1:2",
 		"--ulimit=core=0:0",
+		"--memory=0",
+		"--memory=2g",
+		"--cpus=2",
+		"--cpus=2.5",
+		"--cpus=0.000",
+		"--userns=container",
 		"--pids-limit=0",
 		"--pids-limit=-1",
 		"--env==x",
 		"--env",
 		"--workdir=w",
 		"--hostname=",
-		"--entrypoint=",
+		"--masks=",
+		"--masks=state",
+		"--mask=hide:1:2:/w",
+		"--mask=none:1:2:/w",
+		"--mask=is:1:2",
+		"--mask=is::2:/w",
+		"--mask=is:1:x:/w",
+		"--mask=is:1:2:w",
+		"--mask=is:1:2:/",
+		"--mask=is:1:2:/w/../x",
 		"-v",
 	};
 	char *none[] = {arena_cstr(a, STR("docker")), arena_cstr(a, STR("run")),
@@ -194,13 +273,33 @@ static void test_refused(void)
 	CHECK(words_read(a, image, home, NULL, &w, &err) == -EPROTO);
 }
 
+static void test_limits(void)
+{
+	struct words w;
+
+	CHECK(read_some((const char *const[8]){"--memory=2147483648",
+					       "--cpus=2.500"},
+			&w) == 0);
+	CHECK(w.memory == UINT64_C(2147483648) && w.cpus_milli == 2500);
+	CHECK(read_one("--cpus=0.001", &w) == 0 && w.cpus_milli == 1 &&
+	      w.memory == 0);
+	CHECK(read_some((const char *const[8]){"--userns=host", "--cap-add=BPF",
+					       "--cap-add=PERFMON"},
+			&w) == 0);
+	CHECK(w.host_users &&
+	      w.caps == (UINT64_C(1) << CAP_BPF | UINT64_C(1) << CAP_PERFMON));
+}
+
 int main(void)
 {
 	a = arena_new();
+	test_limits();
 	test_places();
 	test_order();
 	test_rights();
 	test_command();
+	test_root();
+	test_masks();
 	test_refused();
 	arena_free(a);
 	return check_status();

@@ -203,13 +203,14 @@ static const char *repeated(char c, size_t n)
 /* The old ones may be none any more: the file has what came, however odd. */
 static void kept_for_the_host(void)
 {
-	const char *longest = repeated('x', 4096), *longer = repeated('x', 4097);
+	const char *longest = repeated('x', 4096),
+		   *longer = repeated('x', 4097);
 	const struct {
 		const char *access, *refresh;
 		bool usable;
 	} cases[] = {
-		{longest, NEXT, true},	 {longer, NEXT, false},
-		{NEW, longer, true},	 {"a b", NEXT, false},
+		{longest, NEXT, true},	     {longer, NEXT, false},
+		{NEW, longer, true},	     {"a b", NEXT, false},
 		{NEW, "of two words", true},
 	};
 
@@ -360,8 +361,8 @@ static void without_a_file(void)
 int main(void)
 {
 	a = arena_new();
+	bodies(); /* before anything has opened libcurl */
 	CHECK(curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK);
-	bodies();
 	taken();
 	not_taken();
 	kept_for_the_host();

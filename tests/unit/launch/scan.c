@@ -238,6 +238,7 @@ static void test_types(void)
 	bed_done(&b);
 }
 
+/* B-2 */
 static void test_links(void)
 {
 	struct bed b;
@@ -283,6 +284,7 @@ static void test_links(void)
 	bed_done(&b);
 }
 
+/* B-3 */
 static void test_hard_links(void)
 {
 	struct bed b;
@@ -506,6 +508,7 @@ static void test_repositories(void)
 	bed_done(&b);
 }
 
+/* B-4 */
 static void test_undo(void)
 {
 	struct bed b;
@@ -758,6 +761,7 @@ static void give_away(const char *path)
 }
 
 /* As somebody whom permissions stop. */
+/* B-1 */
 static void test_unreadable(void)
 {
 	struct bed b;

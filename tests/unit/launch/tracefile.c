@@ -7,8 +7,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -86,6 +88,27 @@ static void removed(void)
 	tracefile_done(&f);
 }
 
+/* As where a disk is full, in the middle of a member. */
+static void no_room(void)
+{
+	const struct tracefile_limits limits = {100, 1000, 9, 1000};
+	const struct rlimit four = {4, RLIM_INFINITY},
+			    all = {RLIM_INFINITY, RLIM_INFINITY};
+	struct tracefile f;
+	struct stat st;
+
+	signal(SIGXFSZ, SIG_IGN);
+	CHECK(setrlimit(RLIMIT_FSIZE, &four) == 0);
+	tracefile_init(&f, dir, "eeeeeeeeeeee", &limits);
+	CHECK(tracefile_add(&f, STR("123456"), &err) == -EFBIG);
+	CHECK(!is_there("eeeeeeeeeeee"));
+	CHECK(add(&f, "123") && is_there("eeeeeeeeeeee"));
+	CHECK(tracefile_add(&f, STR("456"), &err) == -EFBIG);
+	CHECK(fstat(f.fd, &st) == 0 && st.st_size == 3);
+	tracefile_done(&f);
+	CHECK(setrlimit(RLIMIT_FSIZE, &all) == 0);
+}
+
 int main(void)
 {
 	char top[] = "/tmp/membrane-tracefile.XXXXXX";
@@ -96,6 +119,7 @@ int main(void)
 	rotation();
 	others();
 	removed();
+	no_room();
 	CHECK(fileio_remove_tree(AT_FDCWD, top, &err) == 0);
 	arena_free(a);
 	return check_status();

@@ -167,6 +167,43 @@ static void check_protocol(void)
 	      strcmp(view_last_words(o.v), "it said nothing") == 0);
 }
 
+/* Where the policy says it: in each record, and in the summary. */
+static void check_places(const struct outcome *o)
+{
+	static const char place[] = "\"source\":\"a\\u001b\",\"line\":2";
+	const char *text = arena_cstr(a, o->decisions);
+	cJSON *files = refusals_json(o->v->refusals);
+	char *json = cJSON_PrintUnformatted(files);
+	const char *first = strstr(text, place);
+
+	CHECK_MSG(first && strstr(first + 1, place) && strstr(text, "hk/a"),
+		  "%s", text);
+	CHECK_MSG(!strstr(strstr(text, "hk/a"), "source"), "%s", text);
+	CHECK_MSG(strstr(json, "\"at\":\"a\\u001b:2:9\",\"source\":"
+			       "\"a\\u001b\",\"line\":2,\"count\":3}") &&
+			  cJSON_GetArraySize(files) == 2,
+		  "%s", json);
+	cJSON_free(json);
+	cJSON_Delete(files);
+}
+
+/* A place is read from behind, and one that is none has no line. */
+static void check_split(void)
+{
+	struct str source = STR("");
+	uint64_t line = 0;
+
+	CHECK(written_split(STR("<command line>:1:4"), &source, &line) &&
+	      str_is(source, "<command line>") && line == 1);
+	CHECK(written_split(STR("a:3:b.yaml:12:7"), &source, &line) &&
+	      str_is(source, "a:3:b.yaml") && line == 12);
+	CHECK(!written_split(STR(""), &source, &line));
+	CHECK(!written_split(STR("x:7"), &source, &line));
+	CHECK(!written_split(STR(":3:7"), &source, &line));
+	CHECK(!written_split(STR("x::7"), &source, &line));
+	CHECK(!written_split(STR("x:y:7"), &source, &line));
+}
+
 static void check_refusals(void)
 {
 	static const char script[] =
@@ -183,7 +220,7 @@ static void check_refusals(void)
 		       " 'git remote' inside can set it, for the session alone\n"
 		       "  write hk/a\\x1b     1×  readonly  by 'hk'\n"),
 		"%.*s", STR_ARG(o.text));
-	CHECK(str_find(o.decisions, '\n', 0) < o.decisions.n);
+	check_places(&o);
 	o = play("exit 0", STR(""));
 	CHECK(o.text.n == 0);
 	o = play("echo '{\"event\":\"decision\",\"kind\":\"read\",\"verdict\":"
@@ -494,6 +531,7 @@ int main(void)
 	CHECK(proc_signals_catch(&err) == 0);
 	check_protocol();
 	check_refusals();
+	check_split();
 	check_kept();
 	check_bad_words();
 	check_hello();

@@ -96,6 +96,37 @@ static void check_psl(void)
 	printf("%u suffixes\n", list.n);
 }
 
+static void check_of(const char *name, const char *method, const char *path,
+		     const char *want)
+{
+	const struct third_party *row =
+		third_party_of(str_of(name), str_of(method), str_of(path));
+
+	CHECK_MSG(want ? row && str_is(row->dest, want) : !row, "%s: %s", name,
+		  row ? row->dest.p : "none");
+}
+
+/* Whose a name is; a star is one label, two in front are some. */
+static void check_names(void)
+{
+	const struct third_party *row;
+
+	check_of("gist.github.com", "", "", "gist.github.com");
+	check_of("github.com.evil.test", "", "", NULL);
+	check_of("", "", "", NULL);
+	check_of(".", "", "", NULL);
+	check_of("a.nip.io", "", "", "**.nip.io");
+	check_of("a.b.c.nip.io", "", "", "**.nip.io");
+	check_of("nip.io", "", "", NULL);
+	check_of("s3.eu-west-1.amazonaws.com", "", "", "s3.*.amazonaws.com");
+	check_of("x.s3.eu-west-1.amazonaws.com", "", "",
+		 "**.s3.*.amazonaws.com");
+	row = third_party_of(STR("api.github.com"), STR("POST"), STR("/graphql"));
+	CHECK(row && str_is(row->path, "/graphql"));
+	row = third_party_of(STR("api.github.com"), STR("GET"), STR("/x"));
+	CHECK(row && str_is(row->path, "/gists"));
+}
+
 int main(void)
 {
 	const struct third_party *row;
@@ -108,6 +139,7 @@ int main(void)
 		check_row(row);
 	CHECK(n > 300);
 	check_psl();
+	check_names();
 	arena_free(a);
 	return check_status();
 }

@@ -164,8 +164,185 @@ static void check_settings(void)
 	test_policy_done(&t);
 }
 
+static void set_flag(ir_opt_bool *v, bool on)
+{
+	v->set = true;
+	v->v = on;
+}
+
+static void set_limit(ir_opt_u64 *v, uint64_t limit)
+{
+	v->set = true;
+	v->v = limit;
+}
+
+/* Each setting that has a tighter and a looser value. */
+static void set_all(struct ir_policy *p, bool tight)
+{
+	struct ir_hardening *h = &p->hardening;
+
+	p->masks.set = p->tls.set = p->home.set = true;
+	p->masks.v = tight ? IR_MASKS_HOLD : IR_MASKS_START;
+	p->tls.v = tight ? IR_TLS_INSPECT : IR_TLS_VERIFY;
+	p->home.v = tight ? IR_HOME_NONE : IR_HOME_SHARED;
+	set_flag(&p->ssl_insecure, !tight);
+	set_flag(&p->ssh_agent, !tight);
+	set_flag(&h->read_only, tight);
+	set_flag(&h->no_new_privileges, tight);
+	set_flag(&h->user_namespaces, !tight);
+	set_limit(&h->pids, tight ? 10 : 11);
+	set_limit(&h->memory, tight ? 1000 : 1001);
+	set_limit(&h->cpus_milli, tight ? 1500 : 1501);
+	set_flag(&p->trace.reads, tight);
+	set_flag(&p->trace.required, tight);
+}
+
+static const char loosened[] = "hardening.cpus 1.501\n"
+			       "hardening.memory 1001\n"
+			       "hardening.no_new_privileges false\n"
+			       "hardening.pids 11\n"
+			       "hardening.read_only false\n"
+			       "hardening.user_namespaces true\n"
+			       "home shared\n"
+			       "masks start\n"
+			       "ssh_agent true\n"
+			       "ssl_insecure true\n"
+			       "tls verify\n"
+			       "trace.reads false\n"
+			       "trace.required false\n";
+static const char tightened[] = "hardening.cpus, in thousandths, 1500\n"
+				"hardening.memory 1000\n"
+				"hardening.no_new_privileges true\n"
+				"hardening.pids 10\n"
+				"hardening.read_only true\n"
+				"hardening.user_namespaces false\n"
+				"home none\n"
+				"masks hold\n"
+				"ssh_agent false\n"
+				"ssl_insecure false\n"
+				"tls inspect\n"
+				"trace.reads true\n"
+				"trace.required true\n";
+
+static void check_list(const addition_list *list, const char *want,
+		       const char *what)
+{
+	struct arena *a = arena_new();
+	struct buf b;
+
+	buf_init(&b, a);
+	vec_each(x, list) {
+		buf_add(&b, x->text);
+		buf_addc(&b, '\n');
+	}
+	CHECK_MSG(str_is(buf_str(&b), want), "%s\n%.*s", what,
+		  STR_ARG(buf_str(&b)));
+	arena_free(a);
+}
+
+/* What is yours, what the workspace says, what that adds and cuts. */
+static void check_ways(void)
+{
+	static const struct {
+		bool own, its;
+		const char *adds, *cuts;
+	} ways[] = {
+		{true, true, "", ""},
+		{false, false, "", ""},
+		{true, false, loosened, ""},
+		{false, true, "", tightened},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
+		addition_list adds = {0}, cuts = {0};
+		struct test_policy t;
+
+		test_policy_bind(&t, "allow@global a.test\nallow a.test\n");
+		set_all(&test_doc(&t, LAYER_GLOBAL)->policy, ways[i].own);
+		set_all(&test_doc(&t, LAYER_WORKSPACE)->policy, ways[i].its);
+		passes_additions(&t.ctx, &t.docs, &adds);
+		passes_cuts(&t.ctx, &t.docs, &cuts);
+		check_list(&adds, ways[i].adds, "adds");
+		check_list(&cuts, ways[i].cuts, "cuts");
+		test_policy_done(&t);
+	}
+}
+
+static void check_resolver(void)
+{
+	static const struct {
+		const char *addr;
+		uint16_t port;
+		bool host;
+		uint32_t adds;
+	} its[] = {
+		{"9.9.9.9", 53, false, 0},
+		{"9.9.9.9", 54, false, 1},
+		{"9.9.9.8", 53, false, 1},
+		{"9.9.9.9", 53, true, 1},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(its); i++) {
+		struct test_policy t;
+		ir_opt_resolver *own, *r;
+
+		test_policy_bind(&t, "allow@global a.test\nallow a.test\n");
+		own = &test_doc(&t, LAYER_GLOBAL)->policy.resolver;
+		r = &test_doc(&t, LAYER_WORKSPACE)->policy.resolver;
+		own->set = r->set = true;
+		own->v.port = 53;
+		r->v.port = its[i].port;
+		r->v.host = its[i].host;
+		CHECK(addr_parse(STR("9.9.9.9"), &own->v.addr));
+		CHECK(addr_parse(str_of(its[i].addr), &r->v.addr));
+		CHECK_MSG(count(&t) == its[i].adds, "%s:%u", its[i].addr,
+			  its[i].port);
+		test_policy_done(&t);
+	}
+}
+
+static void set_text(ir_opt_str *v, const char *text)
+{
+	v->set = true;
+	v->v = str_of(text);
+}
+
+/* Those that are neither tighter nor looser: any other one is told. */
+static void set_texts(struct ir_policy *p, const char *text)
+{
+	set_text(&p->hardening.seccomp, text);
+	set_text(&p->hardening.user, text);
+	set_text(&p->image, text);
+	set_text(&p->uplink, text);
+	set_text(&p->upstream_ca, text);
+}
+
+static void check_texts(void)
+{
+	addition_list same = {0}, others = {0};
+	struct test_policy t;
+	struct ir_policy *its;
+
+	test_policy_bind(&t, "allow@global a.test\nallow a.test\n");
+	its = &test_doc(&t, LAYER_WORKSPACE)->policy;
+	set_texts(&test_doc(&t, LAYER_GLOBAL)->policy, "a");
+	set_texts(its, "a");
+	passes_additions(&t.ctx, &t.docs, &same);
+	check_list(&same, "", "the same");
+	set_texts(its, "b");
+	passes_additions(&t.ctx, &t.docs, &others);
+	check_list(&others,
+		   "hardening.seccomp b\nhardening.user b\nimage b\n"
+		   "uplink b\nupstream_ca b\n",
+		   "others");
+	test_policy_done(&t);
+}
+
 int main(void)
 {
+	check_ways();
+	check_texts();
+	check_resolver();
 	check_grants();
 	check_narrows();
 	check_meet();

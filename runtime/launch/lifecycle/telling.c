@@ -1,0 +1,165 @@
+/*
+ * Who is told of refusals when they happen: by stderr where the command has no
+ * terminal of its own, and by what the user's policy says.
+ */
+#include "runtime/launch/lifecycle/parts.h"
+
+#include "runtime/launch/workspace/workspaces.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *at_home(struct launch *l, const char *path)
+{
+	const char *home = getenv("HOME");
+
+	return strncmp(path, "~/", 2) == 0 && home
+		       ? arena_fmt(l->a, "%s/%s", home, path + 2).p
+		       : path;
+}
+
+/* An agent that can write it would choose what runs here. */
+static int check_place(struct launch *l, const char *real, struct err *err)
+{
+	struct workspaces_ask ask = {l->a, l->o.state, l->o.workspace};
+	const char *slash = strrchr(real, '/');
+	const char *folder =
+		slash == real
+			? "/"
+			: arena_cstr(l->a, (struct str){real, (size_t)(slash -
+								       real)});
+	auto_fd int fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return err_errno(err, folder);
+	if (workspaces_hold(&ask, fd))
+		return err_set(
+			err, -EPERM,
+			"'on_refusal' is run on this machine, and %s is where agents write: put it elsewhere",
+			real);
+	return 0;
+}
+
+/* The words to be started; what they lead to by now. */
+static int find_command(struct launch *l, char *const *words, struct err *err)
+{
+	const char *path = at_home(l, words[0]);
+	char real[PATH_MAX];
+	size_t n = 0;
+	int rc;
+
+	if (!realpath(path, real) || access(real, X_OK) < 0)
+		return err_set(err, -errno, "'on_refusal': %s: %s", path,
+			       strerror(errno));
+	rc = check_place(l, real, err);
+	while (words[n])
+		n++;
+	l->hook_argv = arena_alloc(l->a, (n + 1) * sizeof(char *));
+	memcpy(l->hook_argv, words, n * sizeof(char *));
+	l->hook_argv[0] = arena_cstr(l->a, str_of(real));
+	return rc;
+}
+
+int telling_prepare(struct launch *l, struct err *err)
+{
+	const struct tell_wish *wish = &l->o.tell;
+	struct refusal_of of = {l->session.id, l->o.workspace};
+	int rc = wish->command ? find_command(l, wish->command, err) : 0;
+
+	l->run.tell = arena_new_of(l->a, struct tell);
+	tell_init(l->run.tell, l->a, &of);
+	return rc < 0 ? rc : tell_hook(l->run.tell, wish, l->hook_argv, err);
+}
+
+static void on_refusal(void *ctx, const struct refusal *r)
+{
+	struct launch *l = ctx;
+
+	tell_refusal(l->run.tell, r);
+}
+
+/* --- whose it was --------------------------------------------------------- */
+
+static bool on_ask(void *ctx, uint32_t id, const struct refusal *r)
+{
+	struct launch *l = ctx;
+
+	return l->run.tracer && tracer_ask(l->run.tracer, id, r->record);
+}
+
+/* Refusals and questions have numbers of their own. */
+#define OF_QUESTION (1u << 31)
+
+static bool on_ask_question(void *ctx, uint32_t id, const cJSON *question)
+{
+	struct launch *l = ctx;
+
+	return l->run.tracer && id < OF_QUESTION &&
+	       tracer_ask(l->run.tracer, OF_QUESTION | id, question);
+}
+
+static void on_whose(void *ctx, const struct watch_whose *x)
+{
+	struct launch *l = ctx;
+	struct err err;
+	struct refusal_by by = {
+		.sure = x->sure,
+		.pid = x->pid,
+		.comm = x->comm,
+		.command = x->command,
+	};
+
+	if (!(x->id & OF_QUESTION))
+		tell_whose(l->run.tell, x->id, &by);
+	else if (questions_whose(l->run.questions, x->id & ~OF_QUESTION, &by,
+				 &err) < 0)
+		loop_stop(&l->run, &err);
+}
+
+/* It is on record, too, for who watches. */
+static void on_told(void *ctx, struct str line)
+{
+	struct launch *l = ctx;
+	struct arena *a = arena_new();
+	struct err ignored; /* of the next record somebody hears */
+
+	ignore(gate_note(l->run.gate, arena_fmt(a, "%.*s\n", STR_ARG(line)),
+			 &ignored));
+	arena_free(a);
+}
+
+void telling_start(struct launch *l)
+{
+	const struct tell_wish *wish = &l->o.tell;
+	const char *no_color = getenv("NO_COLOR");
+	bool is_terminal = isatty(STDERR_FILENO);
+	bool is_seen = !l->o.keeper && !l->o.quiet;
+
+	/* its terminal is the command's: a full screen is not written over */
+	if (is_seen && !l->values.tty)
+		tell_aloud(l->run.tell,
+			   is_terminal && !(no_color && *no_color),
+			   l->native != NULL);
+	else if (is_seen && is_terminal && !wish->silent && !wish->command &&
+		 !wish->webhook)
+		tell_desktop(l->run.tell);
+	l->run.tell->ctx = l;
+	l->run.tell->on_ask = on_ask;
+	l->run.tell->on_told = on_told;
+	l->run.questions->on_ask = on_ask_question;
+	l->run.questions->ask_ctx = l;
+	if (l->run.tracer) {
+		l->run.tracer->watch.on_whose = on_whose;
+		l->run.tracer->watch.whose_ctx = l;
+	}
+	l->run.gate->on_refusal = on_refusal;
+	l->run.gate->refusal_ctx = l;
+	if (l->run.view) {
+		l->run.view->on_refusal = on_refusal;
+		l->run.view->refusal_ctx = l;
+	}
+}

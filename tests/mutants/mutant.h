@@ -1,0 +1,73 @@
+/*
+ * What tests/mutants/schemata.py puts into a copy of the sources: all mutants
+ * of a file are in it at once, and the environment says which one is on.
+ *
+ *	MEMBRANE_MUTANT		its number; none without
+ *	MEMBRANE_MUTANTS_SEEN	a file with a byte for each: 1 where it would
+ *				have made a difference. The tests that a mutant
+ *				is shown to.
+ */
+#ifndef TESTS_MUTANTS_MUTANT_H
+#define TESTS_MUTANTS_MUTANT_H
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* One of each per program, whichever file's. */
+__attribute__((weak)) int mutant_now;
+__attribute__((weak)) unsigned char *mutant_seen;
+__attribute__((weak)) unsigned mutant_count;
+
+__attribute__((weak, constructor)) void mutant_begin(void);
+void mutant_begin(void)
+{
+	const char *now = getenv("MEMBRANE_MUTANT");
+	const char *seen = getenv("MEMBRANE_MUTANTS_SEEN");
+	struct stat st;
+	int fd;
+
+	if (now)
+		mutant_now = atoi(now);
+	if (!seen || mutant_seen)
+		return;
+	fd = open(seen, O_RDWR | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return;
+	mutant_count = (unsigned)st.st_size;
+	mutant_seen = mmap(NULL, mutant_count, PROT_READ | PROT_WRITE,
+			   MAP_SHARED, fd, 0);
+	if (mutant_seen == MAP_FAILED)
+		mutant_seen = NULL;
+	close(fd);
+}
+
+static inline int mutant(unsigned n)
+{
+	if (mutant_seen && n < mutant_count)
+		mutant_seen[n] = 1;
+	return mutant_now == (int)n;
+}
+
+/*
+ * A condition that is always so. It is evaluated all the same, and the mutant
+ * asked for only where its answer is another one: a test that has not seen it
+ * cannot notice it, and need not be run.
+ */
+#define MUTANT_TRUE(n, x)  ((x) || mutant(n))
+#define MUTANT_FALSE(n, x) ((x) && !mutant(n))
+/* Each operand is evaluated once, promoted as it would be. */
+#define MUTANT_OP(n, was, is, a, b)                                            \
+	({                                                                     \
+		__auto_type a_##n = (a);                                       \
+		__auto_type b_##n = (b);                                       \
+		__auto_type was_##n = a_##n was b_##n;                         \
+		__auto_type is_##n = a_##n is b_##n;                           \
+		was_##n != is_##n && mutant(n) ? is_##n : was_##n;             \
+	})
+/* A statement that is not there. */
+#define MUTANT_GONE(n, x) ((void)(mutant(n) ? 0 : ((x), 0)))
+
+#endif

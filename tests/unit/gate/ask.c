@@ -1,0 +1,345 @@
+/* What waits for a person: lines of HAProxy's and the launcher's, questions. */
+#include "runtime/gate/ask/asking.h"
+#include "runtime/gate/dns/dns_flight.h"
+#include "runtime/gate/told.h"
+
+#include "tests/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct questions q;
+
+/* --- lines ----------------------------------------------------------------- */
+
+static void reads_lines(void)
+{
+	struct ask_line l;
+
+	CHECK(ask_line_parse(STR("conn 203.0.113.9 443 40000"), &l));
+	CHECK(l.kind == ASK_CONN && l.port == 443 && l.sport == 40000 &&
+	      !l.name[0]);
+	CHECK(ask_line_parse(STR("hello 2001:db8::1 443 1 a.test"), &l));
+	CHECK(l.kind == ASK_HELLO && l.addr.family == ADDR_V6 &&
+	      strcmp(l.name, "a.test") == 0);
+	CHECK(ask_line_parse(
+		STR("request 11.0.0.1 80 65535 a12 a.test https PURGE /x?y=%20"),
+		&l));
+	CHECK(l.kind == ASK_REQUEST && strcmp(l.token, "a12") == 0 &&
+	      strcmp(l.method, "PURGE") == 0 &&
+	      strcmp(l.path, "/x?y=%20") == 0);
+}
+
+static void refuses_lines(void)
+{
+	static const char *const bad[] = {
+		"",
+		"conn",
+		"conn ",
+		"conn 11.0.0.1 443",
+		"conn 11.0.0.1 443 40000 ",
+		"conn 11.0.0.1 443 40000 more",
+		"conn  11.0.0.1 443 40000",
+		"conn 11.0.0.1 0 40000",
+		"conn 11.0.0.1 443 65536",
+		"conn 11.0.0 443 40000",
+		"conn a.test 443 40000",
+		"Conn 11.0.0.1 443 40000",
+		"hello 11.0.0.1 443 40000",
+		"hello 11.0.0.1 443 40000 a.test b.test",
+		"hello 11.0.0.1 443 40000 a\ttest",
+		"request 11.0.0.1 80 1 a1 a.test https GET",
+		"request 11.0.0.1 80 1 a1 a.test GET /",
+		"request 11.0.0.1 80 1 a1 a.test ftp GET /",
+		"request 11.0.0.1 80 1 a1 a.test https GET /x y",
+		"request 11.0.0.1 80 1 a1 a.test https GET /x\ny",
+		"request 11.0.0.1 80 1 a1 a.test https GET /\x7f",
+		"request 11.0.0.1 80 1 a1 a.test https GET /\xc3\xa9",
+		"request 11.0.0.1 80 1 a234567890123456 a.test https GET /",
+		"answer 1 yes",
+	};
+	char text[ASK_LINE_MAX + LIMIT_NAME_BYTES + 64];
+	struct ask_line l = {.port = 7};
+
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		CHECK(!ask_line_parse(str_of(bad[i]), &l));
+	CHECK(!ask_line_parse(STR("conn 1.1.1.1 1 1\0"), &l));
+	CHECK(l.port == 7);
+	/* As long as they may be, and one byte longer. */
+	for (int more = 0; more < 2; more++) {
+		snprintf(text, sizeof(text), "hello 11.0.0.1 1 1 %0*d",
+			 (int)LIMIT_NAME_BYTES + more, 0);
+		CHECK(ask_line_parse(str_of(text), &l) == !more);
+		snprintf(text, sizeof(text),
+			 "request 11.0.0.1 1 1 a1 n https M /%0*d",
+			 (int)ASK_PATH_MAX - 1 + more, 0);
+		CHECK(ask_line_parse(str_of(text), &l) == !more);
+		snprintf(text, sizeof(text), "request 11.0.0.1 1 1 a1 n https %0*d /",
+			 (int)ASK_METHOD_MAX + more, 0);
+		CHECK(ask_line_parse(str_of(text), &l) == !more);
+	}
+}
+
+static void hears_the_launcher(void)
+{
+	static const char *const bad[] = {
+		"",	       "answer",	"answer ",
+		"answer 1",    "answer 0 yes",	"answer 1 yes ",
+		"answer 1 gone", "answer 1 timeout", "answer -1 no",
+		"answer 4294967296 no", "asking", "asking maybe",
+		"asking on off", "change 1 keep", "change 2", "change 2 kept",
+		"renewed 1 {}",
+	};
+	struct worker_msg m;
+
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		CHECK(!told_parse(str_of(bad[i]), &m));
+	CHECK(told_parse(STR("change 2 cut"), &m) && m.word == WORKER_CHANGE &&
+	      m.generation == 2 && m.cut);
+	CHECK(told_parse(STR("change 3 keep"), &m) && !m.cut);
+	CHECK(told_parse(STR("asking on"), &m) && m.word == WORKER_LISTENS &&
+	      m.listens);
+	CHECK(told_parse(STR("asking off"), &m) && !m.listens);
+	CHECK(told_parse(STR("answer 7 once"), &m) && m.word == WORKER_ANSWER &&
+	      m.question == 7 && m.end == ASKING_ONCE);
+	CHECK(told_parse(STR("answer 7 yes"), &m) && m.end == ASKING_YES);
+	CHECK(told_parse(STR("answer 7 no"), &m) && m.end == ASKING_NO);
+	CHECK(told_parse(STR("answer 7 none"), &m) && m.end == ASKING_NONE);
+}
+
+/* --- questions -------------------------------------------------------------- */
+
+static struct question_key key_of(const char *name, const char *path)
+{
+	struct question_key k = {.rule = "a-0123456789", .port = 443};
+
+	snprintf(k.name, sizeof(k.name), "%s", name);
+	if (path[0]) {
+		snprintf(k.method, sizeof(k.method), "GET");
+		snprintf(k.path, sizeof(k.path), "%s", path);
+	}
+	return k;
+}
+
+static enum reason ask(const char *name, const char *path, int64_t now_ms,
+		       struct question **x, bool *is_new)
+{
+	struct question_key k = key_of(name, path);
+
+	return questions_ask(&q, &k, 60, now_ms, x, is_new);
+}
+
+static void begin(bool on)
+{
+	memset(&q, 0, sizeof(q));
+	q.on = on;
+}
+
+static void asks_nobody(void)
+{
+	struct question *x;
+	bool is_new;
+
+	begin(false);
+	CHECK(ask("a.test", "", 0, &x, &is_new) == REASON_NOT_ASKED && !x &&
+	      !is_new);
+	CHECK(questions_next_ms(&q) == -1);
+}
+
+static void equal_ones_are_one(void)
+{
+	struct question *x, *y;
+	bool is_new;
+
+	begin(true);
+	CHECK(ask("a.test", "", 0, &x, &is_new) == REASON_ASK && is_new);
+	CHECK(ask("a.test", "", 9, &y, &is_new) == REASON_ASK && !is_new &&
+	      y == x);
+	CHECK(ask("a.test", "/a", 9, &y, &is_new) == REASON_ASK && is_new);
+	CHECK(ask("a.test", "/b", 9, &y, &is_new) == REASON_ASK && is_new);
+	CHECK(ask("b.test", "", 9, &y, &is_new) == REASON_ASK && is_new);
+	CHECK(y->number == 4 && questions_next_ms(&q) == 60000);
+	CHECK(!questions_due(&q, 59999) && questions_due(&q, 60000) == x);
+	questions_settle(x, QUESTION_FREE);
+	CHECK(ask("a.test", "", 60000, &y, &is_new) == REASON_ASK && is_new &&
+	      y->number == 5);
+}
+
+static void answers_hold(void)
+{
+	struct question *x, *y;
+	struct question_key k = key_of("n.test", "");
+	struct addr none = {0};
+	bool is_new;
+
+	begin(true);
+	CHECK(ask("y.test", "", 0, &x, &is_new) == REASON_ASK);
+	CHECK(!questions_answered(&q, "y.test", &none, 443));
+	questions_settle(x, QUESTION_YES);
+	CHECK(ask("y.test", "", 0, &y, &is_new) == REASON_ANSWERED && y == x &&
+	      !is_new);
+	CHECK(questions_answered(&q, "y.test", &none, 443) == x);
+	CHECK(!questions_answered(&q, "y.test", &none, 80));
+	CHECK(!questions_answered(&q, "z.test", &none, 443));
+	/* of one request nothing follows for others */
+	CHECK(ask("r.test", "/x", 0, &x, &is_new) == REASON_ASK);
+	questions_settle(x, QUESTION_YES);
+	CHECK(!questions_answered(&q, "r.test", &none, 443));
+	CHECK(ask("n.test", "", 0, &x, &is_new) == REASON_ASK);
+	CHECK(!questions_refused(&q, &k));
+	questions_settle(x, QUESTION_NO);
+	CHECK(ask("n.test", "", 0, &y, &is_new) == REASON_ANSWERED_NO && !y);
+	CHECK(questions_refused(&q, &k));
+	questions_settle(x, QUESTION_YES); /* too late */
+	CHECK(x->state == QUESTION_NO);
+	/* once: found by its number, and asked again */
+	CHECK(ask("o.test", "", 0, &x, &is_new) == REASON_ASK);
+	questions_settle(x, QUESTION_ONCE);
+	CHECK(questions_find(&q, x->number) == x && !questions_find(&q, 0));
+	CHECK(!questions_answered(&q, "o.test", &none, 443));
+	CHECK(ask("o.test", "", 0, &y, &is_new) == REASON_ASK && is_new);
+	/* what was answered counts where nobody is asked any more */
+	q.on = false;
+	CHECK(ask("y.test", "", 0, &y, &is_new) == REASON_ANSWERED);
+	CHECK(ask("other.test", "", 0, &y, &is_new) == REASON_NOT_ASKED);
+}
+
+static void bounds_a_flood(void)
+{
+	struct question *x, *yes;
+	unsigned asked = 0, many = 0;
+	char name[32];
+	bool is_new;
+
+	begin(true);
+	CHECK(ask("yes.test", "", 0, &yes, &is_new) == REASON_ASK);
+	questions_settle(yes, QUESTION_YES);
+	/* 100,000 in the same minute, the first of which are answered at once */
+	for (unsigned i = 0; i < 100000; i++) {
+		enum reason why;
+
+		snprintf(name, sizeof(name), "n%u.test", i);
+		why = ask(name, "", 1 + i / 2000, &x, &is_new);
+
+		asked += why == REASON_ASK;
+		many += why == REASON_TOO_MANY;
+		if (why == REASON_ASK && asked <= 20)
+			questions_settle(x, QUESTION_ONCE);
+	}
+	CHECK(asked == 20 + QUESTIONS_OPEN && many == 100000 - asked);
+	CHECK(ask("yes.test", "", 60, &x, &is_new) == REASON_ANSWERED);
+	/* so many in a minute, however quickly they are answered */
+	begin(true);
+	for (unsigned i = 0; i < QUESTIONS_A_MINUTE; i++) {
+		snprintf(name, sizeof(name), "m%u.test", i);
+		CHECK(ask(name, "", i * 10, &x, &is_new) == REASON_ASK);
+		questions_settle(x, QUESTION_ONCE);
+	}
+	CHECK(ask("more.test", "", 59999, &x, &is_new) == REASON_TOO_MANY);
+	CHECK(ask("more.test", "", 60000, &x, &is_new) == REASON_ASK);
+	CHECK(ask("most.test", "", 60001, &x, &is_new) == REASON_TOO_MANY);
+	/* room is taken from the oldest, never from what is open */
+	begin(true);
+	CHECK(ask("open.test", "", 0, &yes, &is_new) == REASON_ASK);
+	for (unsigned i = 0; i < 2 * QUESTIONS_MAX; i++) {
+		snprintf(name, sizeof(name), "l%u.test", i);
+		CHECK(ask(name, "", i * INT64_C(60000), &x, &is_new) ==
+		      REASON_ASK);
+		questions_settle(x, QUESTION_NO);
+	}
+	CHECK(yes->state == QUESTION_OPEN && yes->number == 1);
+	CHECK(ask("l0.test", "", 1, &x, &is_new) != REASON_ANSWERED_NO);
+	CHECK(ask(name, "", 1, &x, &is_new) == REASON_ANSWERED_NO);
+}
+
+/* --- names that addresses stand in for --------------------------------------- */
+
+static struct {
+	unsigned refused, other;
+	char name[LIMIT_NAME_BYTES + 1]; /* of the last refusal */
+} told;
+
+static void take_record(void *data, const struct record *r)
+{
+	(void)data;
+	told.refused += r->kind == RECORD_RESOLVE && !r->allow &&
+			r->reason == REASON_NO_STAND_IN;
+	told.other += !r->allow && r->reason != REASON_NO_STAND_IN;
+	if (!r->allow)
+		snprintf(told.name, sizeof(told.name), "%s", r->names[0]);
+}
+
+static void take_error(void *data, const char *message)
+{
+	(void)data;
+	CHECK_MSG(false, "%s", message);
+}
+
+/* Whether the name has an address then; its client is not there any more. */
+static bool stands_in(struct dns_gate *g, const char *name, int64_t now_ms)
+{
+	unsigned before = told.refused;
+	struct dns_flight *f = dns_flight_new(g);
+
+	f->from = DNS_FROM_TCP;
+	g->clients[0].fd = -1;
+	CHECK(dns_msg_query_for(name, LDNS_RR_TYPE_A, &f->q));
+	(void)names_match(g->names, str_of(name), &f->match);
+	dns_flight_stand_in(g, f, now_ms);
+	return told.refused == before;
+}
+
+/* So many names in twenty minutes; whoever asks for more is told why not. */
+static void names_beyond_the_bound(void)
+{
+	static struct resolved seen;
+	static struct pins pins;
+	static struct dns_gate g;
+	const struct names_hosts hosts = {0};
+	struct names_map map;
+	struct err err;
+	char name[32];
+
+	/* of a name that opens nothing: there is no kernel's set here */
+	CHECK(names_parse(STR("membrane-names 2\nupstream proxy\n"
+			      "name **.test - - g-0123456789\n"),
+			  &map, &err) == 0);
+	resolved_init(&seen);
+	pins_init(&pins, "pins.map");
+	g = (struct dns_gate){.names = &map,
+			      .hosts = &hosts,
+			      .seen = &seen,
+			      .pins = &pins,
+			      .on_record = take_record,
+			      .on_error = take_error};
+	CHECK(standins_new(&g.standins, &err) == 0);
+	for (unsigned i = 0; i < STANDINS_MAX; i++) {
+		snprintf(name, sizeof(name), "n%u.test", i);
+		CHECK(stands_in(&g, name, 1000 + i));
+	}
+	CHECK(told.refused == 0 && told.other == 0);
+	CHECK(!stands_in(&g, "more.test", 2000));
+	CHECK(told.refused == 1 && told.other == 0 &&
+	      strcmp(told.name, "more.test") == 0);
+	/* those that have one keep it, and make nobody's younger */
+	CHECK(stands_in(&g, "n761.test", 1000 + STANDINS_KEEP_MS - 1));
+	CHECK(!stands_in(&g, "more.test", 1000 + STANDINS_KEEP_MS - 1));
+	/* one is free again, and one alone */
+	CHECK(stands_in(&g, "more.test", 1000 + STANDINS_KEEP_MS));
+	CHECK(!stands_in(&g, "most.test", 1000 + STANDINS_KEEP_MS));
+	CHECK(told.refused == 3 && told.other == 0);
+	names_free(&map);
+}
+
+int main(void)
+{
+	reads_lines();
+	refuses_lines();
+	hears_the_launcher();
+	asks_nobody();
+	equal_ones_are_one();
+	answers_hold();
+	bounds_a_flood();
+	names_beyond_the_bound();
+	return check_status();
+}
