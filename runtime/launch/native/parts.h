@@ -159,6 +159,14 @@ int streams_serve(struct streams *s, pid_t process, int signals);
  */
 void tap_words(const char *program, bool root, const char *out[TAP_WORDS]);
 
+/* --- tap_remove.c -------------------------------------------------------- */
+
+/*
+ * The tap devices of that network go, and so does the program that has one. For
+ * a process of its own: it ends up in both namespaces. Below 0: see errno.
+ */
+must_check int tap_remove(int users, int network);
+
 /* --- uplink.c ------------------------------------------------------------ */
 
 struct uplink {
@@ -167,7 +175,13 @@ struct uplink {
 	const char *program; /* native_uplink_program(), or as it is called */
 	int log;	     /* what it says; -1: nothing runs yet */
 	pid_t pid;	     /* 0: it does not run */
+	/* A program's: who is to end it, and the namespaces it was given, -1. */
+	pid_t launcher;
+	int users, network;
 };
+
+#define UPLINK_NONE \
+	((struct uplink){.log = -1, .users = -1, .network = -1})
 
 /* -ENOENT: the program is not here. */
 must_check int uplink_find(struct arena *a, const struct native_place *place,

@@ -308,7 +308,7 @@ static int try_step(struct trial *t, const struct step *s, struct err *err)
 	int rc = proc_pipe(&said, &t->said, err);
 
 	t->mapped = -1;
-	t->uplink = (struct uplink){.log = -1};
+	t->uplink = UPLINK_NONE;
 	if (rc == 0)
 		rc = proc_pipe(&t->mapped, &mapped, err);
 	if (rc == 0 && (pid = fork()) < 0)

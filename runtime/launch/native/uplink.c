@@ -12,12 +12,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,7 +33,9 @@ int uplink_find(struct arena *a, const struct native_place *place,
 		.sockets = place->sockets,
 		.proxy = place->proxy,
 		.program = place->sockets ? BROKER : native_uplink_program(a),
-		.log = -1};
+		.log = -1,
+		.users = -1,
+		.network = -1};
 	if (out->sockets)
 		return 0;
 	if (!out->program)
@@ -59,26 +63,43 @@ static _Noreturn void execute(const char *program, char *const *argv,
 	_exit(127);
 }
 
+/* True once the program has ended; false: the launcher has, before. */
+static bool outlives(pid_t program, int launcher)
+{
+	auto_fd int it = (int)syscall(SYS_pidfd_open, program, 0);
+	struct pollfd p[] = {{it, POLLIN, 0}, {launcher, POLLIN, 0}};
+
+	while (it >= 0 && poll(p, ARRAY_LEN(p), -1) < 0 && errno == EINTR)
+		;
+	return p[0].revents != 0;
+}
+
 /*
- * Between us and the program, which is to die with it. AppArmor's profile for
+ * Between us and the program, which is to end with it. AppArmor's profile for
  * pasta (Debian 13) takes signals from who has no profile alone, and we have one
  * where the package is installed (debian/apparmor): so what is waited for is
- * this. There pasta stays, without anybody left to serve.
+ * this, and without a launcher it takes the program's device away, too.
  */
 static int become_program(void *ctx, char *const *argv)
 {
 	const struct uplink *u = ctx;
-	pid_t self = getpid(), pid;
-	int status;
+	pid_t self = getpid(), pid = -1;
+	int launcher, status;
 
 	proc_close_others(-1, -1); /* nothing executed closes them here */
 	prctl(PR_SET_NAME, "membrane-uplink");
-	pid = prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 ? -1 : fork();
+	launcher = (int)syscall(SYS_pidfd_open, u->launcher, 0);
+	if (launcher >= 0 && getppid() == u->launcher)
+		pid = fork();
 	if (pid == 0)
 		execute(u->program, argv, self);
 	if (pid < 0) {
 		fprintf(stderr, "%s: %s\n", u->program, strerror(errno));
 		return 127;
+	}
+	if (!outlives(pid, launcher)) {
+		kill(pid, SIGKILL);
+		return -tap_remove(STDIN_FILENO, STDOUT_FILENO);
 	}
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
@@ -158,6 +179,11 @@ int uplink_start(struct uplink *u, int users, int network, struct err *err)
 
 	if (u->sockets)
 		return 0;
+	u->launcher = getpid();
+	u->users = fcntl(users, F_DUPFD_CLOEXEC, 0);
+	u->network = fcntl(network, F_DUPFD_CLOEXEC, 0);
+	if (u->users < 0 || u->network < 0)
+		return err_errno(err, "the gate's namespaces");
 	tap_words(u->program, geteuid() == 0, words);
 	return start_beside(u, &o, words, err);
 }
@@ -190,8 +216,39 @@ int uplink_check(struct uplink *u, struct err *err)
 	return u->sockets && status == 0 ? 0 : say_ended(u, status, err);
 }
 
+/* Who goes into those namespaces cannot come back. */
+static int become_remover(void *ctx, char *const *ignored)
+{
+	const struct uplink *u = ctx;
+
+	(void)ignored;
+	return -tap_remove(u->users, u->network);
+}
+
+/* Whatever became of the process between: killed by itself it leaves a program
+ * that no signal reaches. */
+static void remove_tap(struct uplink *u)
+{
+	static const char *const words[] = {"the end of a tap device", NULL};
+	struct proc_opts o = {.argv = (char *const *)(uintptr_t)words,
+			      .in = -1,
+			      .out = -1,
+			      .err = u->log,
+			      .keep = -1,
+			      .run = become_remover,
+			      .ctx = u};
+	struct err ignored;
+	pid_t pid;
+
+	if (proc_spawn(&o, &pid, &ignored) == 0)
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			;
+}
+
 void uplink_end(struct uplink *u)
 {
+	if (u->network >= 0)
+		remove_tap(u);
 	if (u->pid > 0) {
 		kill(u->pid, SIGKILL);
 		while (waitpid(u->pid, NULL, 0) < 0 && errno == EINTR)
@@ -199,5 +256,7 @@ void uplink_end(struct uplink *u)
 	}
 	u->pid = 0;
 	fd_close(&u->log);
-	u->log = -1;
+	fd_close(&u->users);
+	fd_close(&u->network);
+	u->log = u->users = u->network = -1;
 }
