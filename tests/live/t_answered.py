@@ -1,5 +1,6 @@
 """Real clients that wait for a person: what is refused them is on a screen
 beside them at once, and a yes lets the request through that they wait with."""
+import contextlib
 import datetime
 import re
 import time
@@ -8,8 +9,7 @@ import live
 from live import Place, check, test, within
 from t_ask import asked, is_held
 from t_installed import ROOTS, home_of
-from t_native import native
-from t_profiles import KEY
+from t_profiles import KEY, image
 from terminal import Terminal
 
 SHOWN_MS = 300
@@ -152,32 +152,36 @@ def pip_goes_on_by_a_y():
         answered_at_a_terminal(where, PIP, "pypi.org:443", b"tinywheel")
 
 
+@contextlib.contextmanager
 def claude_home(policy):
-    """A home with claude in it, and a policy of its own."""
-    def place():
-        with home_of("claude") as where:
-            config = where.state / "config.yaml"
-            config.write_text('visible: ["~/.npm-global"]\n' + policy +
-                              config.read_text())
-            where.own()
+    """Somebody who has claude: in a prefix of their own, or in its image."""
+    if live.ENGINE == "docker":
+        image("claude")
+        with Place("image: membrane-agent-claude\n" + policy) as where:
             yield where
-    return live.contextlib.contextmanager(place)()
+        return
+    with home_of("claude") as where:
+        config = where.state / "config.yaml"
+        config.write_text('visible: ["~/.npm-global"]\n' + policy +
+                          config.read_text())
+        where.own()
+        yield where
 
 
-@native
+@test
 def claude_sees_it_at_once():
     with claude_home("") as where:
         seen_at_once(where, CLAUDE, "api.anthropic.com")
 
 
-@native
+@test
 def claude_goes_on():
     with claude_home(asking("api.anthropic.com")) as where:
         let_through(where, CLAUDE, "api.anthropic.com:443",
                     b"hello from the model", {"host": "api.anthropic.com"})
 
 
-@native
+@test
 def claude_goes_on_by_a_key():
     """It opens a second connection, which a y would have asked about again."""
     with claude_home(asking("api.anthropic.com")) as where:

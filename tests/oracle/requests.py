@@ -535,13 +535,17 @@ def net_shapes():
 
 
 def send_parts(s, parts):
-    for i, part in enumerate(parts):
-        if i:
-            time.sleep(0.4)
-        if part is None:
-            s.shutdown(socket.SHUT_WR)
-        else:
-            s.sendall(part)
+    """As far as they are taken: what came back says what became of them."""
+    try:
+        for i, part in enumerate(parts):
+            if i:
+                time.sleep(0.4)
+            if part is None:
+                s.shutdown(socket.SHUT_WR)
+            else:
+                s.sendall(part)
+    except OSError:
+        pass
 
 
 def what_comes(s, parts):
