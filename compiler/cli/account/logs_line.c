@@ -187,47 +187,45 @@ static bool change_line(const struct view *v, const cJSON *d)
 	return put_row(v, d, VIEW_WARN, "change", buf_str(&b), buf_str(&by));
 }
 
-void logs_line_place(struct buf *b, const cJSON *place)
+struct str logs_line_readers(struct arena *a, const cJSON *d)
 {
-	if (!place)
-		return;
-	buf_add(b,
-		refusal_readers(
-			b->a, view_cleaned(b->a, json_find_str(place, "what")),
-			view_cleaned(b->a, json_find_str(place, "kind"))));
+	const cJSON *place = cJSON_GetObjectItemCaseSensitive(d, "third_party");
+
+	return place ? refusal_readers(
+			       a, view_cleaned(a, json_find_str(place, "what")),
+			       view_cleaned(a, json_find_str(place, "kind")))
+		     : STR("");
 }
 
-void logs_line_process(struct buf *b, const cJSON *by)
+struct str logs_line_process(struct arena *a, const cJSON *d)
 {
+	const cJSON *by = cJSON_GetObjectItemCaseSensitive(d, "process");
 	struct str command = json_find_str(by, "command");
+	struct buf b;
 
 	if (!cJSON_IsObject(by))
-		return;
-	buf_adds(b, json_find_true(by, "sure") ? "by " : "probably by ");
-	view_clean(b, json_find_str(by, "name"));
-	buf_addf(b, "[%u]", (unsigned)json_find_u64(by, "pid", UINT32_MAX));
-	buf_adds(b, command.n ? ": " : "");
-	view_clean(b, str_slice(command, 0, COMMAND_MAX));
-	buf_adds(b, command.n > COMMAND_MAX ? "…" : "");
+		return STR("");
+	buf_init(&b, a);
+	buf_adds(&b, json_find_true(by, "sure") ? "by " : "probably by ");
+	view_clean(&b, json_find_str(by, "name"));
+	buf_addf(&b, "[%u]", (unsigned)json_find_u64(by, "pid", UINT32_MAX));
+	buf_adds(&b, command.n ? ": " : "");
+	view_clean(&b, str_slice(command, 0, COMMAND_MAX));
+	buf_adds(&b, command.n > COMMAND_MAX ? "…" : "");
+	return buf_str(&b);
+}
+
+static void put_below(const struct view *v, struct str text)
+{
+	if (text.n)
+		view_row(v, REFUSAL_INDENT, VIEW_DIM, text, (struct str){0});
 }
 
 /* Below what it is about: who wanted it, and who reads what is sent there. */
 static void put_whose(const struct view *v, const cJSON *d)
 {
-	const cJSON *by = cJSON_GetObjectItemCaseSensitive(d, "process");
-	const cJSON *place = cJSON_GetObjectItemCaseSensitive(d, "third_party");
-	struct buf b;
-
-	buf_init(&b, v->out->a);
-	logs_line_process(&b, by);
-	if (b.n)
-		view_row(v, REFUSAL_INDENT, VIEW_DIM, buf_str(&b),
-			 (struct str){0});
-	buf_init(&b, v->out->a);
-	logs_line_place(&b, place);
-	if (b.n)
-		view_row(v, REFUSAL_INDENT, VIEW_DIM, buf_str(&b),
-			 (struct str){0});
+	put_below(v, logs_line_process(v->out->a, d));
+	put_below(v, logs_line_readers(v->out->a, d));
 }
 
 /* Something waits for a person. */

@@ -22,9 +22,9 @@ void logs_line_lost(struct buf *out, const cJSON *d);
 /* Whose answer or change it is: "by alice"; nothing where nobody is named. */
 void logs_line_person(struct buf *out, const cJSON *d);
 /* Of a refusal or a question: "by curl[10]: curl -sS https://x.test/", and
- * "others read there: gists (paste)"; nothing where neither is known. */
-void logs_line_process(struct buf *b, const cJSON *by);
-void logs_line_place(struct buf *b, const cJSON *place);
+ * "others read there: gists (paste)"; empty where it is not known. */
+struct str logs_line_process(struct arena *a, const cJSON *d);
+struct str logs_line_readers(struct arena *a, const cJSON *d);
 /* "no-grant: …  .membrane.yaml:3"; of what was allowed the line alone. */
 struct str logs_line_why(struct arena *a, const cJSON *d, bool allow);
 

@@ -45,21 +45,6 @@ static struct str url_of(struct arena *a, const cJSON *o, struct str host)
 			 STR_ARG(host), port, STR_ARG(path));
 }
 
-/* Whose it is, and which line has it asked. */
-static void take_whose(struct arena *a, const cJSON *o, struct asked *x)
-{
-	struct buf by, place;
-
-	buf_init(&by, a);
-	buf_init(&place, a);
-	logs_line_process(&by, cJSON_GetObjectItemCaseSensitive(o, "process"));
-	logs_line_place(&place,
-			cJSON_GetObjectItemCaseSensitive(o, "third_party"));
-	x->by = buf_str(&by);
-	x->place = buf_str(&place);
-	x->at = logs_line_why(a, o, true);
-}
-
 static struct asked asked_of(struct arena *a, const cJSON *o)
 {
 	struct str host = host_of(a, o);
@@ -69,6 +54,9 @@ static struct asked asked_of(struct arena *a, const cJSON *o)
 		.id = (uint32_t)json_find_u64(o, "id", UINT32_MAX),
 		.rule = view_cleaned(a, json_find_str(o, "rule")),
 		.since = str_slice(time, CLOCK_AT, CLOCK_AT + CLOCK_BYTES),
+		.by = logs_line_process(a, o),
+		.place = logs_line_readers(a, o),
+		.at = logs_line_why(a, o, true),
 	};
 
 	x.is_request = method.n > 0;
@@ -82,7 +70,6 @@ static struct asked asked_of(struct arena *a, const cJSON *o)
 			(unsigned)json_find_u64(o, "port", UINT16_MAX));
 		x.text = x.dest;
 	}
-	take_whose(a, o, &x);
 	return x;
 }
 

@@ -23,14 +23,8 @@ static struct str question_text(struct arena *a, const cJSON *o)
 
 static struct whose whose_of(struct arena *a, const cJSON *o)
 {
-	struct buf by, read;
-
-	buf_init(&by, a);
-	buf_init(&read, a);
-	logs_line_process(&by, cJSON_GetObjectItemCaseSensitive(o, "process"));
-	logs_line_place(&read,
-			cJSON_GetObjectItemCaseSensitive(o, "third_party"));
-	return (struct whose){.by = buf_str(&by), .readers = buf_str(&read)};
+	return (struct whose){.by = logs_line_process(a, o),
+			      .readers = logs_line_readers(a, o)};
 }
 
 static void take_question(struct asking *k, const cJSON *o)
