@@ -254,6 +254,9 @@ static void keep_change(struct compare *c, struct filewalk *w,
 {
 	struct kept k = {kind, {e->back[old], e->back[old + 1]}};
 
+	/* What nothing hides is one: no matter what took which back before. */
+	if (k.by[1] == AUTOMATON_NONE)
+		k.by[0] = AUTOMATON_NONE;
 	vec_each(had, &c->kept)
 		if (had->kind == kind && had->by[0] == k.by[0] &&
 		    had->by[1] == k.by[1])
