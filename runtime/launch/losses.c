@@ -77,8 +77,7 @@ int64_t losses_deadline(const struct losses *l)
 	int64_t first = 0;
 
 	for (int i = 0; i < DECISIONS_LOST_KINDS; i++)
-		if (l->of[i].known > l->of[i].told &&
-		    (!first || l->of[i].next_ms < first))
-			first = l->of[i].next_ms;
+		if (l->of[i].known > l->of[i].told)
+			first = clock_earlier(first, l->of[i].next_ms);
 	return first;
 }

@@ -3,6 +3,7 @@
 #include "compiler/base/json.h"
 #include "compiler/base/question.h"
 #include "compiler/base/secret.h"
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/sys/proc.h"
 #include "runtime/launch/gate.h"
@@ -186,9 +187,8 @@ int64_t questions_deadline(const struct questions *q)
 	int64_t first = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(q->open); i++)
-		if (q->open[i].record &&
-		    (!first || q->open[i].until_ms < first))
-			first = q->open[i].until_ms;
+		if (q->open[i].record)
+			first = clock_earlier(first, q->open[i].until_ms);
 	return first;
 }
 

@@ -15,6 +15,11 @@ int64_t clock_ms(void)
 	return clock_ns() / 1000000;
 }
 
+int64_t clock_earlier(int64_t a, int64_t b)
+{
+	return !a || (b && b < a) ? b : a;
+}
+
 const char *clock_text(const struct timespec *t, char buf[CLOCK_TEXT_MAX])
 {
 	struct tm tm;

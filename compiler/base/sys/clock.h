@@ -9,6 +9,8 @@
 
 int64_t clock_ms(void);
 int64_t clock_ns(void);
+/* Of two times, each 0 for never. */
+int64_t clock_earlier(int64_t a, int64_t b);
 /* "2026-01-01T00:00:00.000000Z" */
 const char *clock_text(const struct timespec *t, char buf[CLOCK_TEXT_MAX]);
 

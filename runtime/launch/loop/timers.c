@@ -3,6 +3,7 @@
  */
 #include "runtime/launch/loop/parts.h"
 
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/proc.h"
 
 #define RETRY_MS    50	  /* for a container that Docker is still making */
@@ -61,12 +62,6 @@ void timers_hurry(struct loop *r)
 	course_hurry(&r->course, COURSE_REKILL, now);
 }
 
-/* Of two times, each 0 for never. */
-static int64_t earlier(int64_t a, int64_t b)
-{
-	return !a || (b && b < a) ? b : a;
-}
-
 int timers_wait(struct loop *r)
 {
 	int64_t now = proc_now_ms();
@@ -75,8 +70,9 @@ int timers_wait(struct loop *r)
 	course_set(&r->course, COURSE_TRACER, tracer >= 0 ? now + tracer : 0);
 	course_set(&r->course, COURSE_CONTROL, control_deadline(r->control));
 	course_set(&r->course, COURSE_TELL,
-		   earlier(losses_deadline(&r->losses),
-			   earlier(r->tell ? tell_deadline(r->tell) : 0,
-				   questions_deadline(r->questions))));
+		   clock_earlier(losses_deadline(&r->losses),
+				 clock_earlier(
+					 r->tell ? tell_deadline(r->tell) : 0,
+					 questions_deadline(r->questions))));
 	return course_wait(&r->course, now, WAIT_MAX_MS);
 }

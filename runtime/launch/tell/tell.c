@@ -2,6 +2,7 @@
 
 #include "compiler/base/json.h"
 #include "compiler/base/secret.h"
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/proc.h"
 #include "runtime/launch/session/summary.h"
 
@@ -282,15 +283,13 @@ size_t tell_fds(const struct tell *t, struct pollfd *out)
 
 int64_t tell_deadline(const struct tell *t)
 {
-	int64_t hook = hook_deadline(&t->hook);
 	int64_t second =
 		t->second_ms && t->folded ? t->second_ms + SECOND_MS : 0;
-	int64_t first = !hook || (second && second < hook) ? second : hook;
+	int64_t first = clock_earlier(hook_deadline(&t->hook), second);
 
 	for (size_t i = 0; i < TELL_WAITING; i++)
-		if (t->waiting[i].id &&
-		    (!first || t->waiting[i].until_ms < first))
-			first = t->waiting[i].until_ms;
+		if (t->waiting[i].id)
+			first = clock_earlier(first, t->waiting[i].until_ms);
 	return first;
 }
 
