@@ -259,13 +259,15 @@ static bool is_of_libc(struct str path)
 	       str_ends(path, STR("/gconv/gconv-modules.cache"));
 }
 
+/* Of nscd there is none where an agent is; a user's trace does not know how its
+ * connections end. */
 static bool is_noise(const struct trace_event *e, enum trace_kind kind,
 		     const char *what)
 {
 	struct trace_object o = trace_object(e);
 
 	if (kind == TRACE_CONNECT)
-		return e->ret == -ENOENT &&
+		return (e->asked || e->ret == -ENOENT) &&
 		       (str_is(o.addr, "/run/nscd/socket") ||
 			str_is(o.addr, "/var/run/nscd/socket"));
 	return kind == TRACE_FILE && e->ret >= 0 && strcmp(what, "read") == 0 &&
