@@ -21,6 +21,7 @@
 #include "compiler/plan/hello.h"
 #include "runtime/watch/answers.h"
 #include "runtime/watch/asked/asked.h"
+#include "runtime/watch/asked/process.h"
 #include "runtime/watch/line.h"
 #include "runtime/watch/pack.h"
 #include "runtime/watch/question.h"
@@ -495,7 +496,7 @@ static int start_watcher(struct watcher *w, const char *plan,
 	int rc = line_init(&w->lines, "", err);
 
 	w->record.boot_epoch_ns = w->lines.boot_epoch_ns;
-	w->whose = whose_new();
+	w->whose = whose_new(w->asked ? process_has : NULL);
 	if (rc == 0 && !w->whose)
 		rc = err_set(err, -ENOMEM, "no memory for the trace");
 	if (rc == 0)

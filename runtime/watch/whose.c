@@ -13,6 +13,7 @@
 #define PROBES	    8u /* places where a process's program may be */
 #define WAITING_MAX 64u
 #define QUERY_MAX   2048u
+#define CALLERS_MAX 16u /* that are looked at for one question */
 
 enum seen_kind { SEEN_NOTHING, SEEN_QUESTION, SEEN_CALL, SEEN_PATH };
 
@@ -42,7 +43,8 @@ struct waiting {
 	int64_t until_ms;
 	enum seen_kind kind;
 	bool calls; /* of QUESTION: it is about a connection, after it */
-	struct sockaddr_storage to;
+	bool was_looked;	    /* for a socket; once more at the end */
+	struct sockaddr_storage to; /* of QUESTION: its port alone */
 	uint16_t sport;
 	char text[HELLO_WHOSE_MAX + 1];
 };
@@ -53,6 +55,7 @@ struct ring {
 };
 
 struct whose {
+	whose_has *has;
 	struct ring net, paths; /* many files drive no connection out */
 	struct program programs[PROGRAMS];
 	uint64_t serial;
@@ -60,9 +63,13 @@ struct whose {
 	uint32_t n;
 };
 
-struct whose *whose_new(void)
+struct whose *whose_new(whose_has *has)
 {
-	return calloc(1, sizeof(struct whose));
+	struct whose *w = calloc(1, sizeof(*w));
+
+	if (w)
+		w->has = has;
+	return w;
 }
 
 void whose_free(struct whose *w)
@@ -290,15 +297,26 @@ static bool is_true(yajl_val o, const char *name)
 	return YAJL_IS_TRUE(yajl_tree_get(o, path, yajl_t_any));
 }
 
+/* At the same place for both kinds of addresses. */
+static uint16_t port_of(const struct sockaddr_storage *to)
+{
+	return ntohs(((const struct sockaddr_in *)to)->sin_port);
+}
+
+static void take_ports(yajl_val o, struct waiting *x)
+{
+	struct sockaddr_in *in = (struct sockaddr_in *)&x->to;
+
+	in->sin_port = htons((uint16_t)number_of(o, "port", UINT16_MAX));
+	x->sport = (uint16_t)number_of(o, "sport", UINT16_MAX);
+}
+
 static bool take_to(yajl_val o, struct waiting *x)
 {
 	struct sockaddr_in *in = (struct sockaddr_in *)&x->to;
 	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&x->to;
 	struct str addr = text_of(o, "addr");
-	uint16_t port = htons((uint16_t)number_of(o, "port", UINT16_MAX));
 
-	x->sport = (uint16_t)number_of(o, "sport", UINT16_MAX);
-	in->sin_port = port; /* at the same place for both kinds */
 	if (addr.n && inet_pton(AF_INET, addr.p, &in->sin_addr) == 1)
 		in->sin_family = AF_INET;
 	else if (addr.n && inet_pton(AF_INET6, addr.p, &in6->sin6_addr) == 1)
@@ -319,6 +337,7 @@ static bool take_about(yajl_val o, struct waiting *x)
 		memcpy(x->text, text.p, text.n);
 	x->calls = is_true(o, "calls");
 	x->kind = name.n ? SEEN_QUESTION : path.n ? SEEN_PATH : SEEN_CALL;
+	take_ports(o, x);
 	return x->kind != SEEN_CALL || take_to(o, x);
 }
 
@@ -465,6 +484,48 @@ static const struct seen *find_last(const struct whose *w,
 	return s && is_alone(w, x, s) ? s : NULL;
 }
 
+struct callers {
+	uint32_t host_pid[CALLERS_MAX], n;
+};
+
+/* True: there is room, and it was not there. */
+static bool add_caller(struct callers *c, uint32_t host_pid)
+{
+	for (uint32_t i = 0; i < c->n; i++)
+		if (c->host_pid[i] == host_pid)
+			return false;
+	if (c->n == CALLERS_MAX)
+		return false;
+	c->host_pid[c->n++] = host_pid;
+	return true;
+}
+
+/* Of those who called such a port lately, the only one that has the socket. A
+ * port of one's own two processes can have, to different ends. */
+static const struct seen *find_owner(const struct whose *w,
+				     const struct waiting *x)
+{
+	int64_t from_ms = x->until_ms - WHOSE_WAIT_MS - WHOSE_LAST_MS;
+	const struct seen *owner = NULL;
+	struct callers callers = {.n = 0};
+
+	if (!w->has || !x->sport)
+		return NULL;
+	for (uint32_t i = 0; i < SEEN_MAX; i++) {
+		const struct seen *s = seen_at(&w->net, i);
+
+		if (s->kind != SEEN_CALL || s->at_ms < from_ms ||
+		    port_of(&s->to) != port_of(&x->to) ||
+		    !add_caller(&callers, s->by.host_pid) ||
+		    !w->has(s->by.host_pid, x->sport, port_of(&x->to)))
+			continue;
+		if (owner)
+			return NULL;
+		owner = s;
+	}
+	return owner;
+}
+
 static void put_answer(struct whose *w, const struct waiting *x,
 		       const struct seen *s, enum hello_sure sure,
 		       struct whose_answer *out)
@@ -484,15 +545,19 @@ bool whose_next(struct whose *w, int64_t now_ms, bool all,
 {
 	for (uint32_t i = 0; i < w->n; i++) {
 		struct waiting x = w->waiting[i];
+		bool is_last = all || x.until_ms <= now_ms;
 		const struct seen *s = find_surely(w, &x);
 		enum hello_sure sure = HELLO_SURELY;
 
-		if (!s && !all && x.until_ms > now_ms)
+		if (!s && (is_last || !x.was_looked))
+			s = find_owner(w, &x);
+		w->waiting[i].was_looked = true;
+		if (!s && !is_last)
 			continue;
 		if (!s) {
 			s = find_last(w, &x);
 			sure = s ? HELLO_PROBABLY : HELLO_NOBODY;
-		} else if (is_shared(w, &x, s)) {
+		} else if (s->kind == x.kind && is_shared(w, &x, s)) {
 			sure = HELLO_PROBABLY;
 		}
 		w->n--;

@@ -6,14 +6,16 @@
  * A line from the launcher is about a name, a path, or a connection:
  *
  *	{"event":"who","id":N,"name":"x.test"}
- *	{"event":"who","id":N,"name":"x.test","calls":true}
+ *	{"event":"who","id":N,"name":"x.test","calls":true,"port":443,"sport":40000}
  *	{"event":"who","id":N,"path":"lib/a.c"}
  *	{"event":"who","id":N,"addr":"192.0.2.1","port":443,"sport":40000}
  *
  * A question for that name, a call for that path, and a connection from that
  * port are its process's. Where none of them was seen (a kernel that asks
- * knows no ports and no datagrams), it is the last one that called there, or a
- * resolver, before: probably; nobody's where another one did so just before.
+ * knows no ports and no datagrams), it is the one of those who called such a
+ * port before that has a socket with both ports; or the last one that called
+ * there, or a resolver, before: probably; nobody's where another one did so
+ * just before.
  * Who calls a name is known for the one who asked for it: of several probably
  * the last.
  *
@@ -44,8 +46,12 @@ struct whose_answer {
 	char command[HELLO_COMMAND_MAX + 1];
 };
 
-/* NULL: no memory. */
-struct whose *whose_new(void);
+/* Has that process, as this namespace counts, a socket from that port of its
+ * own to one of somebody's? */
+typedef bool whose_has(uint32_t host_pid, uint16_t sport, uint16_t port);
+
+/* has: NULL: nobody can look. NULL: no memory. */
+struct whose *whose_new(whose_has *has);
 void whose_free(struct whose *w);
 /* Any record, in the order that they come. */
 void whose_saw(struct whose *w, const struct record *r, int64_t now_ms);

@@ -111,6 +111,24 @@ def curl(url):
 
 
 @test
+def whose_a_question_is_is_sure():
+    """Of two that call at once, by the name that each asked for, or by the
+    socket that waits."""
+    with Place(POLICY + "  - once.test\n") as where:
+        p, somebody = asked(where, "(%s) & (%s) & wait" % (
+            curl("http://other.test/"), curl("http://once.test/")))
+        with somebody:
+            for name in ("other.test", "once.test"):
+                n = somebody.wait_for(name + ":80")
+                by = [q["process"] or {} for q in where.records("question")
+                      if q["name"] == name][0]
+                check(by.get("sure") and "http://%s/" % name in
+                      by.get("command", ""), "its own", (name, by))
+                where.membrane("answer", str(n), "never")
+            p.communicate(timeout=60)
+
+
+@test
 def a_yes_lets_the_same_request_through():
     with Place(POLICY) as where:
         p, somebody = asked(where, curl("http://other.test/") +

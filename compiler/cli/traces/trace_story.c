@@ -26,6 +26,11 @@ struct process {
 	unsigned depth;
 };
 
+/* Which process had a number of the session's last. */
+struct number {
+	int64_t pid, host_pid;
+};
+
 /* What lines are folded by. */
 struct alike {
 	int64_t pid;
@@ -56,6 +61,7 @@ struct story {
 	struct arena *a; /* of a few lines */
 	unsigned uses;
 	struct process process[PROCESSES];
+	struct number number[PROCESSES];
 	struct named named[NAMES];
 	struct flow flow[NAMES];
 	struct alike last;
@@ -81,6 +87,11 @@ static struct process *process_slot(struct story *s, int64_t pid)
 	return &s->process[(uint64_t)pid % PROCESSES];
 }
 
+static struct number *number_slot(struct story *s, int64_t pid)
+{
+	return &s->number[(uint64_t)pid % PROCESSES];
+}
+
 static unsigned depth_of(struct story *s, int64_t pid)
 {
 	const struct process *p = process_slot(s, pid);
@@ -93,6 +104,7 @@ static void learn_process(struct story *s, const struct trace_event *e)
 {
 	int64_t parent = e->host_pid, child;
 
+	*number_slot(s, e->pid) = (struct number){e->pid, e->host_pid};
 	if (trace_kind(e) == TRACE_FORK) {
 		child = trace_number(e, "child_pid", 0);
 		if (child && child != parent)
@@ -560,26 +572,64 @@ static const char *record_word(struct story *s, const cJSON *d,
 	return allow ? "allow" : "deny";
 }
 
-void story_decision(struct story *s, const cJSON *d, uint64_t at_ns)
+/* Below whose line it stands. */
+struct teller {
+	int64_t pid, host_pid; /* 0: no process of the agent's */
+	unsigned depth;
+	struct str comm;
+};
+
+/* On record for sure: of a question, whose connection waits. */
+static bool is_on_record(struct story *s, const cJSON *d, struct teller *out)
+{
+	const cJSON *by = cJSON_GetObjectItemCaseSensitive(d, "process");
+	int64_t pid = (int64_t)json_find_u64(by, "pid", UINT32_MAX);
+	const struct number *n = number_slot(s, pid);
+
+	if (!json_find_true(by, "sure") || pid == 0)
+		return false;
+	*out = (struct teller){.pid = pid,
+			       .comm = view_cleaned(s->a,
+						    json_find_str(by, "name"))};
+	if (n->pid == pid) {
+		out->host_pid = n->host_pid;
+		out->depth = depth_of(s, n->host_pid);
+	}
+	return true;
+}
+
+static struct teller teller_of(struct story *s, const cJSON *d)
 {
 	const struct flow *f = flow_of(s, d);
-	struct str kind = json_find_str(d, "kind"), text;
+	struct str kind = json_find_str(d, "kind");
 	bool is_path = str_is(kind, "read") || str_is(kind, "write");
+	struct teller t;
+
+	if (is_on_record(s, d, &t))
+		return t;
+	if (f)
+		return (struct teller){f->pid, f->host_pid, f->depth,
+				       kept_str(&f->comm)};
+	return (struct teller){.comm = is_path ? STR("view") : GATE};
+}
+
+void story_decision(struct story *s, const cJSON *d, uint64_t at_ns)
+{
+	struct teller who = teller_of(s, d);
+	struct str text;
 	struct told *t;
 
 	if (at_ns < s->look.since_ns)
 		return;
 	t = hold_line(s, at_ns);
-	t->pid = f ? f->pid : 0;
-	t->host_pid = f ? f->host_pid : 0;
-	t->depth = f ? f->depth : 0;
+	t->pid = who.pid;
+	t->host_pid = who.host_pid;
+	t->depth = who.depth;
 	t->error = 0;
 	t->what = record_word(s, d, &text);
 	t->role = TOLD_ALONE;
 	t->is_datagram = t->is_noise = false;
-	kept_set(&t->comm, f	     ? kept_str(&f->comm)
-			   : is_path ? STR("view")
-				     : GATE);
+	kept_set(&t->comm, who.comm);
 	kept_set(&t->text, text);
 	kept_set(&t->folder, STR(""));
 	kept_set(&t->about, STR(""));

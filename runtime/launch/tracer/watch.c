@@ -109,6 +109,12 @@ static bool asks_whose(struct str line)
 	return str_starts(line, STR("{\"event\":\"" HELLO_WHO "\""));
 }
 
+static void put_ports(cJSON *o, const cJSON *decision)
+{
+	json_put_u64(o, "port", json_find_u64(decision, "port", UINT16_MAX));
+	json_put_u64(o, "sport", json_find_u64(decision, "sport", UINT16_MAX));
+}
+
 /*
  * What of a decision or a question says it; an agent's text that no JSON holds
  * is left out. A question for a name has no address, whoever asked for the name
@@ -124,15 +130,14 @@ static bool put_about(cJSON *o, const cJSON *decision)
 
 	if (!is_file && !is_named) {
 		json_put_str(o, "addr", json_find_str(decision, "addr"));
-		json_put_u64(o, "port",
-			     json_find_u64(decision, "port", UINT16_MAX));
-		json_put_u64(o, "sport",
-			     json_find_u64(decision, "sport", UINT16_MAX));
+		put_ports(o, decision);
 		return json_find_str(decision, "addr").n > 0;
 	}
 	json_put_str(o, key, text);
-	if (!kind.n)
+	if (!kind.n) {
 		json_put_bool(o, "calls", true);
+		put_ports(o, decision);
+	}
 	return text.n && text.n <= HELLO_WHOSE_MAX && str_printable(text);
 }
 

@@ -1,5 +1,6 @@
 #include "runtime/watch/asked/process.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -198,10 +199,20 @@ static void take_local(struct watch_sock *s, const struct sockaddr_storage *a)
 	}
 }
 
-struct watch_sock process_socket(pid_t pid, int fd)
+/* A descriptor of another process's as one of ours; -1: it is not to be had. */
+static int copy_fd(pid_t pid, int fd)
 {
 	int of = (int)syscall(SYS_pidfd_open, pid, 0);
-	int copy = (int)syscall(SYS_pidfd_getfd, of, fd, 0), type = 0;
+	int copy = (int)syscall(SYS_pidfd_getfd, of, fd, 0);
+
+	if (of >= 0)
+		close(of);
+	return copy;
+}
+
+struct watch_sock process_socket(pid_t pid, int fd)
+{
+	int copy = copy_fd(pid, fd), type = 0;
 	struct sockaddr_storage addr = {0};
 	socklen_t n = sizeof(addr), n_type = sizeof(type);
 	struct watch_sock s = {0};
@@ -214,7 +225,60 @@ struct watch_sock process_socket(pid_t pid, int fd)
 	}
 	if (copy >= 0)
 		close(copy);
-	if (of >= 0)
-		close(of);
 	return s;
+}
+
+/* 0: it has none. */
+static uint16_t port_of(const struct sockaddr_storage *a)
+{
+	struct watch_sock s = {0};
+
+	take_local(&s, a);
+	return s.local_port;
+}
+
+static bool is_between(int fd, uint16_t own, uint16_t port)
+{
+	struct sockaddr_storage here = {0}, there = {0};
+	socklen_t n = sizeof(here), m = sizeof(there);
+
+	return getsockname(fd, (struct sockaddr *)&here, &n) == 0 &&
+	       getpeername(fd, (struct sockaddr *)&there, &m) == 0 &&
+	       port_of(&here) == own && port_of(&there) == port;
+}
+
+/* name: of /proc/PID/fd. */
+static bool is_socket(int folder, const char *name)
+{
+	static const char word[] = "socket:";
+	char to[sizeof(word)];
+	ssize_t n = readlinkat(folder, name, to, sizeof(word) - 1);
+
+	return n == sizeof(word) - 1 && memcmp(to, word, (size_t)n) == 0;
+}
+
+bool process_has(uint32_t pid, uint16_t own, uint16_t port)
+{
+	const struct dirent *entry;
+	unsigned sockets = 0;
+	bool has = false;
+	char path[64];
+	DIR *folder;
+	int copy;
+
+	snprintf(path, sizeof(path), "/proc/%u/fd", pid);
+	folder = opendir(path);
+	while (folder && !has && sockets < PROCESS_SOCKETS_MAX &&
+	       (entry = readdir(folder))) {
+		if (!is_socket(dirfd(folder), entry->d_name))
+			continue;
+		sockets++;
+		copy = copy_fd((pid_t)pid, atoi(entry->d_name));
+		has = copy >= 0 && is_between(copy, own, port);
+		if (copy >= 0)
+			close(copy);
+	}
+	if (folder)
+		closedir(folder);
+	return has;
 }

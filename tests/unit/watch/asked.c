@@ -147,6 +147,40 @@ static void test_sockets(void)
 
 /* A text at the end of what there is, one that goes on behind it, and one that
  * lies across two pages. */
+static uint16_t bound_port(int fd)
+{
+	struct sockaddr_in at = {0};
+	socklen_t n = sizeof(at);
+
+	CHECK(getsockname(fd, (struct sockaddr *)&at, &n) == 0);
+	return ntohs(at.sin_port);
+}
+
+/* Of what is connected alone, and by both its ports. */
+static void test_connections(void)
+{
+	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0),
+	    client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_in at = {.sin_family = AF_INET,
+				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	uint32_t self = (uint32_t)getpid();
+	uint16_t port, own;
+
+	CHECK(bind(listener, (struct sockaddr *)&at, sizeof(at)) == 0 &&
+	      listen(listener, 1) == 0);
+	port = bound_port(listener);
+	CHECK(!process_has(self, port, 0));
+	at.sin_port = htons(port);
+	CHECK(connect(client, (struct sockaddr *)&at, sizeof(at)) == 0);
+	own = bound_port(client);
+	CHECK(process_has(self, own, port));
+	CHECK(!process_has(self, own, own) && !process_has(self, port, own));
+	CHECK(!process_has(UINT32_MAX, own, port));
+	close(client);
+	CHECK(!process_has(self, own, port));
+	close(listener);
+}
+
 static void test_memory(void)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -228,6 +262,7 @@ int main(void)
 	test_paths();
 	test_programs();
 	test_sockets();
+	test_connections();
 	test_memory();
 	test_names();
 	test_queue();

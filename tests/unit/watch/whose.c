@@ -13,6 +13,7 @@ static struct record r;
 static struct whose_answer x;
 static struct err err;
 static uint32_t last_id;
+static unsigned looks;
 
 static void saw(enum watch_event event, uint32_t pid, int64_t now_ms)
 {
@@ -181,6 +182,57 @@ static void paths(void)
 	CHECK(is_whose(2, HELLO_SURELY));
 }
 
+/* Process p has a socket from 40000 + p to 443; both of 20 and 21 from 50000. */
+static bool has(uint32_t host_pid, uint16_t sport, uint16_t port)
+{
+	uint32_t pid = host_pid - 1000;
+
+	looks++;
+	return port == 443 && (sport == 40000 + pid ||
+			       (sport == 50000 && (pid == 20 || pid == 21)));
+}
+
+/* Where the ports of a call are not seen, who has the socket is looked for. */
+static void owners(void)
+{
+	whose_free(w);
+	w = whose_new(has);
+	CHECK(w != NULL);
+	for (uint32_t pid = 18; pid < 22; pid++)
+		call(pid, "192.0.2.7", 443, 0, 100);
+	call(22, "192.0.2.7", 80, 0, 100);
+	CHECK(says("\"addr\":\"192.0.2.7\",\"port\":443,\"sport\":40019", 100,
+		   100));
+	CHECK(is_whose(19, HELLO_SURELY));
+	/* to a name's stand-in: only the ports are known */
+	CHECK(says("\"name\":\"x.test\",\"calls\":true,\"port\":443,"
+		   "\"sport\":40020",
+		   100, 100));
+	CHECK(is_whose(20, HELLO_SURELY));
+	/* two have it; one that called another port; nobody lately */
+	CHECK(!says("\"addr\":\"192.0.2.7\",\"port\":443,\"sport\":50000", 100,
+		    100));
+	CHECK(whose_next(w, 200, true, &x) && is_whose(0, HELLO_NOBODY));
+	CHECK(!says("\"name\":\"x.test\",\"port\":443,\"sport\":40022", 100, 100));
+	CHECK(whose_next(w, 200, true, &x) && is_whose(0, HELLO_NOBODY));
+	CHECK(!says("\"addr\":\"192.0.2.7\",\"port\":443,\"sport\":40019", 3000,
+		    3000));
+	CHECK(whose_next(w, 3100, true, &x) && is_whose(0, HELLO_NOBODY));
+	/* it connects while that is waited for; looked at twice, not always */
+	call(18, "192.0.2.8", 443, 0, 5000);
+	looks = 0;
+	CHECK(!says("\"addr\":\"192.0.2.8\",\"port\":443,\"sport\":40023", 5000,
+		    5000));
+	CHECK(!whose_next(w, 5001, false, &x) && looks == 1);
+	call(23, "192.0.2.8", 443, 0, 5002);
+	CHECK(whose_next(w, 5000 + WHOSE_WAIT_MS, false, &x) && looks == 3);
+	CHECK(is_whose(23, HELLO_SURELY));
+	/* without a port, and for a file, nobody is looked at */
+	looks = 0;
+	CHECK(!says("\"addr\":\"192.0.2.8\",\"port\":443", 5002, 5002));
+	CHECK(whose_next(w, 5003, true, &x) && looks == 0);
+}
+
 /* Half a word is none: who reads it would not know a half secret. */
 static void bounds(void)
 {
@@ -221,7 +273,7 @@ static void bounds(void)
 
 int main(void)
 {
-	w = whose_new();
+	w = whose_new(NULL);
 	CHECK(w != NULL);
 	r.head = &head;
 	r.syscall = "";
@@ -231,6 +283,7 @@ int main(void)
 	turns();
 		paths();
 		bounds();
+		owners();
 	}
 	whose_free(w);
 	return check_status();
