@@ -189,8 +189,10 @@ static struct watch_counts counts_of(const struct sensor *sensor)
 	/* How many there are /sys says, which a native tracer does not have: the
 	 * kernel writes what there is, and the rest stays zero. */
 	if (bpf_map_lookup_elem(programs_map(s->programs, "counts"), &zero,
-				each) < 0)
+				each) < 0) {
+		all.no_room = 1; /* not known, which is not nothing */
 		return all;
+	}
 	for (int i = 0; i < CPUS_MAX; i++) {
 		all.sent += each[i].sent;
 		all.no_room += each[i].no_room;
