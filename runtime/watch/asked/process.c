@@ -260,7 +260,7 @@ static bool is_socket(int folder, const char *name)
 bool process_has(uint32_t pid, uint16_t own, uint16_t port)
 {
 	const struct dirent *entry;
-	unsigned sockets = 0;
+	unsigned n = 0;
 	bool has = false;
 	char path[64];
 	DIR *folder;
@@ -268,11 +268,10 @@ bool process_has(uint32_t pid, uint16_t own, uint16_t port)
 
 	snprintf(path, sizeof(path), "/proc/%u/fd", pid);
 	folder = opendir(path);
-	while (folder && !has && sockets < PROCESS_SOCKETS_MAX &&
+	while (folder && !has && n++ < PROCESS_FDS_MAX &&
 	       (entry = readdir(folder))) {
 		if (!is_socket(dirfd(folder), entry->d_name))
 			continue;
-		sockets++;
 		copy = copy_fd((pid_t)pid, atoi(entry->d_name));
 		has = copy >= 0 && is_between(copy, own, port);
 		if (copy >= 0)

@@ -30,9 +30,10 @@ size_t process_text(pid_t tid, uint64_t at, char *to, size_t n);
 size_t process_list(pid_t tid, uint64_t at, char *to, size_t n);
 /* Where a link of /proc leads, "cwd", "root", "fd/3"; empty: nowhere. */
 struct str process_link(pid_t tid, const char *name, char *to, size_t n);
-/* Has it a connection from that port of its own to that of somebody's? Of its
- * first PROCESS_SOCKETS_MAX sockets. */
-#define PROCESS_SOCKETS_MAX 1024u
+/* Has it a connection from that port of its own to that of somebody's? Among
+ * the first PROCESS_FDS_MAX that it has open: how long one looks is not the
+ * agent's to say. */
+#define PROCESS_FDS_MAX 4096u
 must_check bool process_has(uint32_t pid, uint16_t own, uint16_t port);
 /* A socket's kind and its own address; a family of 0: it is not to be had. */
 struct watch_sock process_socket(pid_t pid, int fd);
