@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -21,6 +22,7 @@
 
 #define READY "read hello; echo '{\"event\":\"ready\",\"ms\":3}'; "
 #define SERVE READY "cat; echo '{\"event\":\"done\"}'"
+#define SLOW_GATE "\r\033[Kmembrane: starting the gate…\r\033[K"
 #define SELF  "$PPID" /* of a script: this program */
 
 #define EVENT(role, action)                                                    \
@@ -129,7 +131,7 @@ struct play {
 	unsigned queue;		    /* so often others come first */
 	int refusal;		    /* of on_ready, after that */
 	const uint32_t *grace_s;    /* NULL: as usual */
-	bool caller_is_gone;
+	bool caller_is_gone, progress;
 	const char *first; /* what the init says of the command's beginning */
 	unsigned ran;	   /* how often it was said to run */
 	/* What came of it: */
@@ -258,6 +260,7 @@ static void play(struct arena *a, struct play *p)
 		.on_ready = on_ready,
 		.on_started = on_started,
 		.on_paused = on_paused,
+		.progress = p->progress,
 		.ctx = p,
 		.begun = proc_now_ms(),
 		.begun_fd = p->first ? begun(p->first) : -1,
@@ -325,6 +328,23 @@ static void test_before_the_agent(struct arena *a)
 	CHECK(alone.rc == -ECANCELED && !alone.r->agent_made);
 	play(a, &signalled);
 	CHECK(signalled.rc == 128 + SIGTERM && signalled.asked == 0);
+}
+
+/* Who waits at a terminal is told for what, and the line goes again. */
+static void test_progress(struct arena *a)
+{
+	struct play slow = {.gate = "sleep 1; " SERVE, .progress = true};
+	int said = memfd_create("said", MFD_CLOEXEC), was = dup(2);
+	char text[512] = "";
+
+	CHECK(said >= 0 && was >= 0 && dup2(said, 2) == 2);
+	play(a, &slow);
+	CHECK(dup2(was, 2) == 2);
+	CHECK(pread(said, text, sizeof(text) - 1, 0) > 0);
+	CHECK_MSG(slow.rc == 7 && str_starts(str_of(text), STR(SLOW_GATE)),
+		  "%d %s", slow.rc, text);
+	close(said);
+	close(was);
 }
 
 static void test_signals(struct arena *a)
@@ -477,6 +497,7 @@ int main(void)
 	at = (struct endpoint){.base = "http://localhost", .socket = path};
 	test_status(a);
 	test_before_the_agent(a);
+	test_progress(a);
 	test_signals(a);
 	test_view_ends(a);
 	test_gate_fails(a);
