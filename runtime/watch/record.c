@@ -130,7 +130,10 @@ static void make_connect(struct record *r, const struct parts *p)
 	if (leads_elsewhere(r, p, &r->v[2]))
 		r->v[2] = value_sock(&p->sock, true);
 	r->sport = p->sock.local_port;
-	if (p->sock.type == SOCK_STREAM && is_resolver(&r->v[2]))
+	/* Who is asked before it has no port of its own by which to tell its
+	 * answers from another's. */
+	if ((p->sock.local_port || !(r->head->flags & WATCH_ASKED)) &&
+	    p->sock.type == SOCK_STREAM && is_resolver(&r->v[2]))
 		r->asked = (struct asked){ASKED_TCP, p->sock.local_port, 0};
 }
 

@@ -126,27 +126,6 @@ static void test_programs(void)
 	      says(s, "\"argv\",\"type\":\"[]string\",\"value\":null"));
 }
 
-static void test_sockets(void)
-{
-	struct sockaddr_in to = {.sin_family = AF_INET,
-				 .sin_port = htons(443),
-				 .sin_addr = {htonl(0xc0000207)}};
-	int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	struct str text = line_of(SYS_connect, (uint64_t)s, AT(&to),
-				  sizeof(to), 0);
-
-	CHECK(says(text, "\"sin_addr\":\"192.0.2.7\",\"sin_port\":\"443\"") &&
-	      says(text, "\"type\",\"type\":\"int32\",\"value\":1}"));
-	text = line_of(SYS_connect, 1000, 8, sizeof(to), 0);
-	CHECK(says(text, "\"type\",\"type\":\"int32\",\"value\":null") &&
-	      says(text, "\"remote_addr\",\"type\":\"SockAddr\",\"value\":null"));
-	CHECK(says(line_of(SYS_listen, (uint64_t)s, 5, 0, 0),
-		   "\"sin_addr\":\"0.0.0.0\""));
-	close(s);
-}
-
-/* A text at the end of what there is, one that goes on behind it, and one that
- * lies across two pages. */
 static uint16_t bound_port(int fd)
 {
 	struct sockaddr_in at = {0};
@@ -156,6 +135,37 @@ static uint16_t bound_port(int fd)
 	return ntohs(at.sin_port);
 }
 
+static void test_sockets(void)
+{
+	struct sockaddr_in to = {.sin_family = AF_INET,
+				 .sin_port = htons(443),
+				 .sin_addr = {htonl(0xc0000207)}};
+	struct sockaddr_in own = {
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct str text = line_of(SYS_connect, (uint64_t)s, AT(&to),
+				  sizeof(to), 0);
+
+	CHECK(says(text, "\"sin_addr\":\"192.0.2.7\",\"sin_port\":\"443\"") &&
+	      says(text, "\"type\",\"type\":\"int32\",\"value\":1}"));
+	to.sin_port = htons(53);
+	CHECK(says(line_of(SYS_connect, (uint64_t)s, AT(&to), sizeof(to), 0),
+		   "\"sin_port\":\"53\"") &&
+	      r.asked.by == ASKED_NOT);
+	CHECK(bind(s, (struct sockaddr *)&own, sizeof(own)) == 0);
+	text = line_of(SYS_connect, (uint64_t)s, AT(&to), sizeof(to), 0);
+	CHECK(r.asked.by == ASKED_TCP && r.asked.port == bound_port(s));
+	text = line_of(SYS_connect, 1000, 8, sizeof(to), 0);
+	CHECK(says(text, "\"type\",\"type\":\"int32\",\"value\":null") &&
+	      says(text, "\"remote_addr\",\"type\":\"SockAddr\",\"value\":null"));
+	CHECK(says(line_of(SYS_listen, (uint64_t)s, 5, 0, 0),
+		   "\"sin_addr\":\"127.0.0.1\""));
+	close(s);
+}
+
+/* A text at the end of what there is, one that goes on behind it, and one that
+ * lies across two pages. */
 /* Of what is connected alone, and by both its ports. */
 static void test_connections(void)
 {
