@@ -7,15 +7,12 @@
  */
 #include "runtime/launch/native/parts.h"
 
-#include "compiler/base/sys/proc.h"
-
 #include <errno.h>
 #include <libmnl/libmnl.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <sched.h>
 #include <string.h>
-#include <unistd.h>
 
 #define TAPS_MAX 8 /* a gate has one */
 
@@ -27,10 +24,9 @@ struct taps {
 static int take_kind(const struct nlattr *attribute, void *is_tap)
 {
 	if (mnl_attr_get_type(attribute) == IFLA_INFO_KIND &&
-	    mnl_attr_validate(attribute, MNL_TYPE_STRING) >= 0)
-		*(bool *)is_tap =
-			strncmp(mnl_attr_get_payload(attribute), "tun",
-				mnl_attr_get_payload_len(attribute)) == 0;
+	    mnl_attr_validate(attribute, MNL_TYPE_NUL_STRING) >= 0)
+		*(bool *)is_tap = strcmp(mnl_attr_get_str(attribute), "tun") ==
+				  0;
 	return MNL_CB_OK;
 }
 

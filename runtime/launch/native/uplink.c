@@ -29,13 +29,10 @@
 int uplink_find(struct arena *a, const struct native_place *place,
 		struct uplink *out, struct err *err)
 {
-	*out = (struct uplink){
-		.sockets = place->sockets,
-		.proxy = place->proxy,
-		.program = place->sockets ? BROKER : native_uplink_program(a),
-		.log = -1,
-		.users = -1,
-		.network = -1};
+	*out = UPLINK_NONE;
+	out->sockets = place->sockets;
+	out->proxy = place->proxy;
+	out->program = place->sockets ? BROKER : native_uplink_program(a);
 	if (out->sockets)
 		return 0;
 	if (!out->program)
