@@ -221,6 +221,14 @@ def matching(events, event=None, **fields):
     return [e for e in events if fits(e)]
 
 
+def left_past(events, proxy):
+    """What left for any other place than the proxy; membrane itself asks for
+    the proxy's name, and the kernel says of an answer that comes too late that
+    nobody waits for it (ICMP, of which only TCP and UDP have ports)."""
+    return [e for e in matching(events, "packet", addr=lambda a: a != proxy)
+            if e["proto"] not in ("icmp", "icmp6") and e.get("port") != 53]
+
+
 class Process(subprocess.Popen):
     """Waited for as long as this machine needs."""
 

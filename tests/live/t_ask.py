@@ -384,9 +384,7 @@ def by_proxy(script, answers, port=3128, more=""):
                 check(s.status == 0, "answered", s.stderr)
             text, err = p.communicate(timeout=60)
         live.the.settle()
-        past = [e for e in live.matching(
-            out.events(), "packet", addr=lambda a: a != PROXY)
-            if e["proto"] != "icmp" and e["port"] != 53]
+        past = live.left_past(out.events(), PROXY)
         check(not past, "nothing leaves past the proxy", past)
         return (text.decode(), [e["target"] for e in early],
                 [e["target"] for e in live.matching(out.events(), "proxy")],

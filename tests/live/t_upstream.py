@@ -43,11 +43,7 @@ def asked(s):
 
 
 def elsewhere(s):
-    """What left for any other place than the proxy; membrane itself asks for
-    the proxy's name, and the kernel says of an answer that comes too late that
-    nobody waits for it."""
-    return [e for e in s.arrived("packet", addr=lambda a: a != AT)
-            if e["proto"] != "icmp" and e["port"] != 53]
+    return live.left_past(s.out, AT)
 
 
 # U-1, U-2
