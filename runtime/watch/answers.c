@@ -67,7 +67,8 @@ void answers_asked(struct answers *a, const struct record *r)
 
 static bool is_by(const struct asked *a, const struct asked *by, uint16_t port)
 {
-	return a->by == by->by && a->port == port && a->id == by->id;
+	return a->by == by->by && a->port == port &&
+	       (a->all || a->id == by->id);
 }
 
 /* The question that has waited longest; the newest connection, which asks more
@@ -75,14 +76,18 @@ static bool is_by(const struct asked *a, const struct asked *by, uint16_t port)
 static struct question *find_question(struct answers *a, const struct asked *by,
 				      uint16_t port)
 {
-	for (uint32_t i = 0; i < ASKED_MAX; i++) {
-		uint32_t at = by->by == ASKED_TCP ? ASKED_MAX - 1 - i : i;
-		struct question *q = &a->asked[(a->next + at) % ASKED_MAX];
+	struct question *newest = NULL;
 
-		if (is_by(&q->asked, by, port))
+	for (uint32_t i = 0; i < ASKED_MAX; i++) {
+		struct question *q = &a->asked[(a->next + i) % ASKED_MAX];
+
+		if (!is_by(&q->asked, by, port))
+			continue;
+		if (!q->asked.all)
 			return q;
+		newest = q;
 	}
-	return NULL;
+	return newest;
 }
 
 /* A hook may come before the socket has a port: then it is 0. */
@@ -95,7 +100,7 @@ static bool take_question(struct answers *a, const struct asked *by,
 	if (!q)
 		return false;
 	*out = q->who;
-	if (by->by == ASKED_UDP)
+	if (!q->asked.all)
 		q->asked.by = ASKED_NOT;
 	return true;
 }
@@ -142,8 +147,8 @@ static bool take_answer(struct answers *a, yajl_val o, int64_t now_ms)
 		return false;
 	*w = (struct waiting){
 		o,
-		{tcp ? ASKED_TCP : ASKED_UDP, (uint16_t)port,
-		 tcp ? 0 : (uint16_t)id},
+		{tcp ? ASKED_TCP : ASKED_UDP, false, (uint16_t)port,
+		 (uint16_t)id},
 		now_ms + ANSWERS_MS,
 	};
 	a->n++;

@@ -84,7 +84,7 @@ bool question_make(struct record *r, const void *message, size_t bytes,
 	if (!take_question(r, p.data[n], &text) || dst.kind != VALUE_ADDR)
 		return false;
 	r->asked =
-		(struct asked){ASKED_UDP, p.sock.local_port,
+		(struct asked){ASKED_UDP, false, p.sock.local_port,
 			       (uint16_t)ns_get16((const u_char *)p.data[n].p)};
 	r->v[0] = (struct value){.kind = VALUE_PACKET};
 	r->v[0].packet.src = value_sock(&p.sock, false).addr;

@@ -2,7 +2,6 @@
 
 #include "runtime/watch/parts.h"
 
-#include <arpa/nameser.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -95,16 +94,6 @@ static void make_unlink(struct record *r, const struct parts *p)
 	r->v[3] = value_uint(0);
 }
 
-static bool is_resolver(const struct value *v)
-{
-	const struct sockaddr_in *in = (const struct sockaddr_in *)&v->addr;
-
-	/* the port is at the same place for both kinds */
-	return v->kind == VALUE_ADDR &&
-	       (in->sin_family == AF_INET || in->sin_family == AF_INET6) &&
-	       in->sin_port == htons(NS_DEFAULTPORT);
-}
-
 /*
  * What the process passed may have changed since; where its socket leads, the
  * kernel knows: as it begins to connect, or when it has done so.
@@ -122,6 +111,26 @@ static bool leads_elsewhere(const struct record *r, const struct parts *p,
 		 value_same_end(&said->addr, &leads.addr));
 }
 
+/*
+ * Connected to a resolver: whatever comes to its port is for it. Of datagrams
+ * that is known where the kernel asks, and each question is not seen: then the
+ * port is all by which its answers are told from another's.
+ */
+static struct asked connection_asked(const struct record *r,
+				     const struct watch_sock *s)
+{
+	bool is_asked = r->head->flags & WATCH_ASKED;
+	struct asked a = {ASKED_NOT, true, s->local_port, 0};
+
+	if (r->v[2].kind != VALUE_ADDR || !value_is_resolver(&r->v[2].addr) || (is_asked && !s->local_port))
+		return a;
+	if (s->type == SOCK_STREAM)
+		a.by = ASKED_TCP;
+	else if (s->type == SOCK_DGRAM && is_asked)
+		a.by = ASKED_UDP;
+	return a;
+}
+
 static void make_connect(struct record *r, const struct parts *p)
 {
 	r->v[0] = value_int((int32_t)r->head->args[0]);
@@ -130,11 +139,7 @@ static void make_connect(struct record *r, const struct parts *p)
 	if (leads_elsewhere(r, p, &r->v[2]))
 		r->v[2] = value_sock(&p->sock, true);
 	r->sport = p->sock.local_port;
-	/* Who is asked before it has no port of its own by which to tell its
-	 * answers from another's. */
-	if ((p->sock.local_port || !(r->head->flags & WATCH_ASKED)) &&
-	    p->sock.type == SOCK_STREAM && is_resolver(&r->v[2]))
-		r->asked = (struct asked){ASKED_TCP, p->sock.local_port, 0};
+	r->asked = connection_asked(r, &p->sock);
 }
 
 static void make_bind(struct record *r, const struct parts *p)

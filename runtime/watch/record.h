@@ -19,7 +19,8 @@
 enum asked_by { ASKED_NOT, ASKED_UDP, ASKED_TCP };
 struct asked {
 	enum asked_by by;
-	uint16_t port, id; /* one's own port; of the message, by UDP */
+	bool all;	   /* that come to that port: a connection's */
+	uint16_t port, id; /* one's own port; of the message, unless all */
 };
 
 struct record {

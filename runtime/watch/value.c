@@ -1,5 +1,6 @@
 #include "runtime/watch/value.h"
 
+#include <arpa/nameser.h>
 #include <netinet/in.h>
 #include <string.h>
 
@@ -115,4 +116,12 @@ const char *value_family(unsigned family)
 	};
 
 	return family < ARRAY_LEN(names) ? names[family] : NULL;
+}
+
+bool value_is_resolver(const struct sockaddr_storage *a)
+{
+	/* the port is at the same place for both kinds */
+	return (a->ss_family == AF_INET || a->ss_family == AF_INET6) &&
+	       ((const struct sockaddr_in *)a)->sin_port ==
+		       htons(NS_DEFAULTPORT);
 }

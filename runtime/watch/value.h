@@ -55,5 +55,7 @@ const char *value_family(unsigned family);
 /* Of IP: does a, as a process said it, lead to b? */
 bool value_same_end(const struct sockaddr_storage *a,
 		    const struct sockaddr_storage *b);
+/* Of IP, at the port of DNS (RFC 1035, 4.2). */
+bool value_is_resolver(const struct sockaddr_storage *a);
 
 #endif

@@ -1,7 +1,6 @@
 #include "runtime/watch/whose.h"
 
 #include <arpa/inet.h>
-#include <arpa/nameser.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -401,12 +400,10 @@ static bool is_surely(const struct seen *s, const struct waiting *x)
 /* Somebody called there; of a name, a resolver. */
 static bool is_possibly(const struct seen *s, const struct waiting *x)
 {
-	const struct sockaddr_in *in = (const struct sockaddr_in *)&s->to;
-
 	if (s->kind != SEEN_CALL)
 		return false;
 	if (x->kind == SEEN_QUESTION)
-		return in->sin_port == htons(NS_DEFAULTPORT);
+		return value_is_resolver(&s->to);
 	return x->kind == SEEN_CALL && (s->sport == 0 || x->sport == 0) &&
 	       value_same_end(&s->to, &x->to);
 }

@@ -126,6 +126,9 @@ exit 3
         names = [args(e)["dns_response"][0]["query_data"]["query"]
                  for e in found if e["eventName"] == "net_packet_dns_response"]
         check("site.test" in names, "what the resolver answered", names)
+        by = {e["processName"] for e in found
+              if e["eventName"] == "net_packet_dns_response"}
+        check(by == {"curl"}, "and whom", by)
         shown = where.membrane("trace", "show", "event == exec").stdout
         check("exec     touch made" in shown, "the story", shown)
         none = where.membrane("trace", "show", "ret == 0 or ret < 0").stdout
@@ -136,6 +139,37 @@ exit 3
         summary = json.loads(record.read_text())["trace"]
         check((summary["whole"], summary["back_end"]) == (True, "asked"),
               "its summary", summary)
+
+
+UNCONNECTED = r"""
+import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.settimeout(5)
+q = bytes.fromhex("1234010000010000000000000473697465047465737400") + b"\0\1\0\1"
+s.sendto(q, ("192.0.0.1", 53))
+print(len(s.recv(999)) > len(q))
+"""
+
+
+@user
+def an_answer_is_whose_the_question_was():
+    """Of many at once; what is asked without a connection is nobody's."""
+    command = "for i in $(seq 40); do getent ahosts n$i.wild.test " \
+        ">/dev/null & done; wait; exec python3 -c '%s'" % UNCONNECTED
+    with live.Place(ASKED + "allow: ['*.wild.test', site.test]\n") as where:
+        s = run(where, command)
+        check(s.stdout == "True\n", "each was answered", (s.stdout, s.stderr))
+        found = events(where)
+        whole(found)
+        argv = {e["processId"]: args(e)["argv"] for e in found
+                if e["eventName"] == "sched_process_exec"}
+        told = [(args(e)["dns_response"][0]["query_data"]["query"],
+                 argv.get(e["processId"])) for e in found
+                if e["eventName"] == "net_packet_dns_response"]
+        check(len({name for name, _ in told}) == 41, "all of them", told)
+        wrong = [(name, words) for name, words in told if words !=
+                 (name != "site.test" and ["getent", "ahosts", name] or None)]
+        check(not wrong, "each is its own process's", wrong)
 
 
 @user

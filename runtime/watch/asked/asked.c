@@ -48,16 +48,12 @@ static void wake_reader(struct asker *k)
 		return; /* it is awake, and has not looked yet */
 }
 
-static bool still_asks(const struct asker *k, uint64_t id)
-{
-	return ioctl(k->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
-}
-
 /* Before the answer: what went on is in the queue. */
 static int answer_call(struct asker *k, const struct seccomp_notif *n,
 		       struct seccomp_notif_resp *r)
 {
-	if (message_make(&k->message, k->select, n) && still_asks(k, n->id))
+	if (message_make(&k->message, k->select, k->listener, n) &&
+	    message_waits(&k->message))
 		queue_put(&k->queue, &k->message.head);
 	if (!k->found || queue_waiting(&k->queue) > k->queue.room / 8) {
 		k->found = true;

@@ -5,10 +5,11 @@
 #include "runtime/watch/asked/parts.h"
 
 #include "runtime/watch/asked/process.h"
+#include "runtime/watch/value.h"
 
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <sys/socket.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -116,23 +117,41 @@ static void put_list(struct message *m, int arg)
 		put_item(m, WATCH_TEXT, WATCH_ARGV, to, n);
 }
 
-static void put_socket(struct message *m, int arg)
+static struct sockaddr_storage put_address(struct message *m, int arg,
+					   int length)
 {
-	struct watch_sock s =
-		process_socket((pid_t)m->head.host_pid, (int)m->head.args[arg]);
-
-	if (s.family)
-		put_item(m, WATCH_SOCK, WATCH_FIRST, &s, sizeof(s));
-}
-
-static void put_address(struct message *m, int arg, int length)
-{
-	struct sockaddr_storage to;
+	struct sockaddr_storage to = {0};
 	uint64_t n = (uint32_t)m->head.args[length];
 
 	n = n < sizeof(to) ? n : sizeof(to);
 	n = process_bytes((pid_t)m->head.host_tid, m->head.args[arg], &to, n);
 	put_item(m, WATCH_ADDR, WATCH_FIRST, &to, n);
+	return to;
+}
+
+/* asks: it is about to connect to a resolver, and the port that it has then
+ * says whose the answers are. The copy is its own: it waits still. */
+static void put_socket(struct message *m, int arg, bool asks)
+{
+	auto_fd int copy = process_copy((pid_t)m->head.host_pid,
+					(int)m->head.args[arg]);
+	struct watch_sock s;
+
+	if (asks && message_waits(m))
+		process_give_port(copy);
+	s = process_socket(copy);
+	if (s.family)
+		put_item(m, WATCH_SOCK, WATCH_FIRST, &s, sizeof(s));
+}
+
+static void put_call(struct message *m, const struct events_call *call)
+{
+	const struct watch_call *how = &call->how;
+	struct sockaddr_storage to = put_address(m, how->b, how->c);
+
+	put_socket(m, how->a,
+		   call->event == WATCH_EVENT_security_socket_connect &&
+			   value_is_resolver(&to));
 }
 
 /* --- calls ---------------------------------------------------------------- */
@@ -145,8 +164,10 @@ static void put_exec(struct message *m, const struct events_call *call)
 	put_link(m, WATCH_PATH, WATCH_CWD, "cwd");
 }
 
-static void put_arguments(struct message *m, const struct watch_call *how)
+static void put_arguments(struct message *m, const struct events_call *call)
 {
+	const struct watch_call *how = &call->how;
+
 	switch ((enum watch_how)how->how) {
 	case WATCH_OPEN:
 		put_path(m, how->a, how->b, WATCH_FIRST);
@@ -162,11 +183,10 @@ static void put_arguments(struct message *m, const struct watch_call *how)
 			put_path(m, how->c, how->d, WATCH_SECOND);
 		return;
 	case WATCH_TO:
-		put_address(m, how->b, how->c);
-		put_socket(m, how->a);
+		put_call(m, call);
 		return;
 	case WATCH_SOCKET:
-		put_socket(m, how->a);
+		put_socket(m, how->a, false);
 		return;
 	case WATCH_PLAIN:
 	case WATCH_FD:
@@ -243,7 +263,12 @@ static bool is_exec(const struct events_call *call)
 	       call->event == WATCH_EVENT_execveat;
 }
 
-bool message_make(struct message *m, const struct select *s,
+bool message_waits(const struct message *m)
+{
+	return ioctl(m->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &m->id) == 0;
+}
+
+bool message_make(struct message *m, const struct select *s, int listener,
 		  const struct seccomp_notif *asked)
 {
 	unsigned nr = (unsigned)asked->data.nr;
@@ -254,6 +279,8 @@ bool message_make(struct message *m, const struct select *s,
 
 	if (!call || !call->name || (!exec && !select_wants(s, call->event)))
 		return false;
+	m->listener = listener;
+	m->id = asked->id;
 	memset(&m->head, 0, sizeof(m->head));
 	m->head.bytes = sizeof(m->head);
 	m->head.kind = exec ? WATCH_EXEC : WATCH_CALL;
@@ -269,6 +296,6 @@ bool message_make(struct message *m, const struct select *s,
 	if (exec)
 		put_exec(m, call);
 	else
-		put_arguments(m, &call->how);
+		put_arguments(m, call);
 	return true;
 }

@@ -12,12 +12,16 @@
 #include <linux/seccomp.h>
 
 struct message {
-	struct watch_head head;
+	int listener; /* where it is asked, and by which question */
+	__u64 id;
+	struct watch_head head; /* the message: from here, head.bytes */
 	char items[WATCH_ITEMS_MAX + WATCH_ITEM_MAX];
 };
 
 /* False: it is no event that is wanted, or who asks is gone. */
 must_check bool message_make(struct message *m, const struct select *s,
-			     const struct seccomp_notif *asked);
+			     int listener, const struct seccomp_notif *asked);
+/* Who asked waits still: what was found under its number is its own. */
+must_check bool message_waits(const struct message *m);
 
 #endif

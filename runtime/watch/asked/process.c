@@ -199,8 +199,7 @@ static void take_local(struct watch_sock *s, const struct sockaddr_storage *a)
 	}
 }
 
-/* A descriptor of another process's as one of ours; -1: it is not to be had. */
-static int copy_fd(pid_t pid, int fd)
+int process_copy(pid_t pid, int fd)
 {
 	int of = (int)syscall(SYS_pidfd_open, pid, 0);
 	int copy = (int)syscall(SYS_pidfd_getfd, of, fd, 0);
@@ -210,22 +209,32 @@ static int copy_fd(pid_t pid, int fd)
 	return copy;
 }
 
-struct watch_sock process_socket(pid_t pid, int fd)
+struct watch_sock process_socket(int copy)
 {
-	int copy = copy_fd(pid, fd), type = 0;
 	struct sockaddr_storage addr = {0};
-	socklen_t n = sizeof(addr), n_type = sizeof(type);
+	socklen_t n = sizeof(addr), n_type = sizeof(int);
 	struct watch_sock s = {0};
+	int type = 0;
 
-	if (copy >= 0 &&
-	    getsockopt(copy, SOL_SOCKET, SO_TYPE, &type, &n_type) == 0 &&
+	if (getsockopt(copy, SOL_SOCKET, SO_TYPE, &type, &n_type) == 0 &&
 	    getsockname(copy, (struct sockaddr *)&addr, &n) == 0) {
 		s.type = (__u16)type;
 		take_local(&s, &addr);
 	}
-	if (copy >= 0)
-		close(copy);
 	return s;
+}
+
+/* Of any address: it is connect(2) that says which, and that gives the port
+ * back when the socket is disconnected, as one that it chose itself. */
+void process_give_port(int copy)
+{
+	struct watch_sock s = process_socket(copy);
+	struct sockaddr_storage any = {.ss_family = s.family};
+	socklen_t n = s.family == AF_INET ? sizeof(struct sockaddr_in)
+					  : sizeof(struct sockaddr_in6);
+
+	if ((s.family == AF_INET || s.family == AF_INET6) && !s.local_port)
+		(void)!bind(copy, (struct sockaddr *)&any, n);
 }
 
 /* 0: it has none. */
@@ -272,7 +281,7 @@ bool process_has(uint32_t pid, uint16_t own, uint16_t port)
 	       (entry = readdir(folder))) {
 		if (!is_socket(dirfd(folder), entry->d_name))
 			continue;
-		copy = copy_fd((pid_t)pid, atoi(entry->d_name));
+		copy = process_copy((pid_t)pid, atoi(entry->d_name));
 		has = copy >= 0 && is_between(copy, own, port);
 		if (copy >= 0)
 			close(copy);

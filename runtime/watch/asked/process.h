@@ -35,7 +35,12 @@ struct str process_link(pid_t tid, const char *name, char *to, size_t n);
  * agent's to say. */
 #define PROCESS_FDS_MAX 4096u
 must_check bool process_has(uint32_t pid, uint16_t own, uint16_t port);
-/* A socket's kind and its own address; a family of 0: it is not to be had. */
-struct watch_sock process_socket(pid_t pid, int fd);
+/* A descriptor of its as one of ours; -1: it is not to be had. */
+must_check int process_copy(pid_t pid, int fd);
+/* A copied socket's kind and its own address; a family of 0: it has none. */
+struct watch_sock process_socket(int copy);
+/* One that is about to connect and has no port: the kernel chooses it here, as
+ * it would a moment later. */
+void process_give_port(int copy);
 
 #endif

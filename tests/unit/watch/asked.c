@@ -45,7 +45,7 @@ static struct str line_of(int nr, uint64_t a, uint64_t b, uint64_t c,
 	};
 
 	line_clear(&w);
-	if (!message_make(&m, select_all, &n))
+	if (!message_make(&m, select_all, -1, &n))
 		return (struct str){0};
 	CHECK(record_make(&r, &m.head, m.head.bytes));
 	CHECK(select_takes(select_all, &r));
@@ -164,8 +164,6 @@ static void test_sockets(void)
 	close(s);
 }
 
-/* A text at the end of what there is, one that goes on behind it, and one that
- * lies across two pages. */
 /* Of what is connected alone, and by both its ports. */
 static void test_connections(void)
 {
@@ -191,6 +189,54 @@ static void test_connections(void)
 	close(listener);
 }
 
+/* The port that a socket gets is its own as if connect(2) had chosen it. */
+static void give_port(int family, int type)
+{
+	struct sockaddr_storage to = {.ss_family = (sa_family_t)family};
+	int s = socket(family, type | SOCK_CLOEXEC, 0), copy = dup(s);
+	socklen_t n = family == AF_INET ? sizeof(struct sockaddr_in)
+					: sizeof(struct sockaddr_in6);
+	uint16_t port;
+
+	CHECK(s >= 0 && process_socket(copy).local_port == 0);
+	process_give_port(copy);
+	port = process_socket(copy).local_port;
+	CHECK(port != 0);
+	process_give_port(copy);
+	CHECK(process_socket(copy).local_port == port);
+	((struct sockaddr_in *)&to)->sin_port = htons(53);
+	CHECK(line_of(SYS_connect, (uint64_t)s, AT(&to), n, 0).n > 0);
+	CHECK(r.asked.by == (type == SOCK_DGRAM ? ASKED_UDP : ASKED_TCP) &&
+	      r.asked.all && r.asked.port == port);
+	if (type == SOCK_DGRAM) {
+		CHECK(connect(s, (struct sockaddr *)&to, n) == 0);
+		CHECK(process_socket(copy).local_port == port);
+		to.ss_family = AF_UNSPEC;
+		CHECK(connect(s, (struct sockaddr *)&to, n) == 0);
+		CHECK(process_socket(copy).local_port == 0);
+	}
+	close(copy);
+	close(s);
+}
+
+static void test_ports(void)
+{
+	int s = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	give_port(AF_INET, SOCK_DGRAM);
+	give_port(AF_INET, SOCK_STREAM);
+	give_port(AF_INET6, SOCK_DGRAM);
+	give_port(AF_INET6, SOCK_STREAM);
+	process_give_port(s); /* of no such family: it stays as it is */
+	CHECK(process_socket(s).family == AF_UNIX);
+	CHECK(process_socket(-1).family == 0);
+	process_give_port(-1);
+	CHECK(process_copy(getpid(), 1000) < 0);
+	close(s);
+}
+
+/* A text at the end of what there is, one that goes on behind it, and one that
+ * lies across two pages. */
 static void test_memory(void)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -273,6 +319,7 @@ int main(void)
 	test_programs();
 	test_sockets();
 	test_connections();
+	test_ports();
 	test_memory();
 	test_names();
 	test_queue();
