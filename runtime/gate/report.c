@@ -321,6 +321,7 @@ static void record_line(struct gate *g, pid_t pid, const struct logline *l)
 	const struct profiles *profiles;
 	struct packet packet = {.proto = IPPROTO_TCP,
 				.has_port = l->port != 0,
+				.sport = l->sport,
 				.dport = l->port,
 				.dst = l->addr};
 	struct resolved_name *names[RECORD_NAMES_MAX];

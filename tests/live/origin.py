@@ -381,7 +381,8 @@ class Certificates:
         more = path.with_suffix(".ext%d" % os.getpid())
         made = path.with_suffix(".new%d" % os.getpid())
         more.write_text("subjectAltName=%s\nbasicConstraints=critical,"
-                        "CA:FALSE\n" % alt)
+                        "CA:FALSE\nsubjectKeyIdentifier=hash\n"
+                        "authorityKeyIdentifier=keyid\n" % alt)
         subprocess.run(
             ["openssl", "x509", "-req", *signer, *life, "-extfile", more,
              "-out", made], input=request, check=True,

@@ -1,10 +1,10 @@
 /* A trace as a story, a line for each thing done. */
 #include "compiler/cli/traces/trace_views.h"
 
-#include "compiler/base/hash.h"
 #include "compiler/base/json.h"
 #include "compiler/base/question.h"
 #include "compiler/cli/account/logs_line.h"
+#include "compiler/cli/traces/trace_flows.h"
 #include "compiler/cli/traces/trace_held.h"
 #include "compiler/cli/text/view.h"
 
@@ -41,20 +41,6 @@ struct alike {
 	uint64_t same, folded, noise;
 };
 
-/* Whose address one is: what a resolver said of it last. */
-#define NAMES 4096u /* slots; one that is taken twice forgets the first */
-struct named {
-	struct kept addr, name;
-	unsigned port; /* that somebody went to, before it had a name; 0 */
-};
-
-/* Who went where last, by "192.0.2.1 443". */
-struct flow {
-	struct kept to, comm;
-	int64_t pid, host_pid;
-	unsigned depth;
-};
-
 struct story {
 	struct held held;
 	struct trace_look look;
@@ -62,8 +48,7 @@ struct story {
 	unsigned uses;
 	struct process process[PROCESSES];
 	struct number number[PROCESSES];
-	struct named named[NAMES];
-	struct flow flow[NAMES];
+	struct flows *flows;
 	struct alike last;
 	uint64_t day; /* of the last line, since 1970 */
 };
@@ -76,6 +61,7 @@ struct story *story_new(const struct trace_look *look)
 		abort();
 	s->look = *look;
 	held_init(&s->held);
+	s->flows = flows_new();
 	s->a = arena_new();
 	return s;
 }
@@ -119,76 +105,20 @@ static void learn_process(struct story *s, const struct trace_event *e)
 
 /* --- names ---------------------------------------------------------------- */
 
-static struct named *named_slot(struct story *s, struct str addr)
-{
-	return &s->named[hash64_bytes(HASH64_SEED, addr.p, addr.n) % NAMES];
-}
-
-/* The next of " 192.0.2.1  192.0.2.2 ". */
-static bool next_address(struct str *rest, struct str *out)
-{
-	do
-		if (!str_field(rest, ' ', out))
-			return false;
-	while (out->n == 0);
-	return true;
-}
-
-static struct flow *flow_slot(struct story *s, struct str addr, unsigned port)
-{
-	uint64_t h = hash64_bytes(HASH64_SEED, addr.p, addr.n);
-
-	return &s->flow[hash64_step(h, port) % NAMES];
-}
-
-static struct str flow_key(struct story *s, struct str addr, unsigned port)
-{
-	return arena_fmt(s->a, "%.*s %u", STR_ARG(addr), port);
-}
-
-/* An answer may be told after what was done with it. */
-static void name_flow(struct story *s, struct str addr, struct str name,
-		      unsigned port)
-{
-	const struct flow *from = flow_slot(s, addr, port);
-	struct flow *f = flow_slot(s, name, port);
-
-	if (f == from || !str_eq(kept_str(&from->to), flow_key(s, addr, port)))
-		return;
-	kept_set(&f->to, flow_key(s, name, port));
-	kept_set(&f->comm, kept_str(&from->comm));
-	f->pid = from->pid;
-	f->host_pid = from->host_pid;
-	f->depth = from->depth;
-}
-
 /* An answer about "example.com A". */
 static void learn_names(struct story *s, const struct told *t)
 {
-	struct str rest = kept_str(&t->to), addr, name = kept_str(&t->about);
+	struct str name = kept_str(&t->about);
 
-	name = str_slice(name, 0, str_find(name, ' ', 0));
-	while (next_address(&rest, &addr)) {
-		struct named *n = named_slot(s, addr);
-
-		if (n->port && str_eq(kept_str(&n->addr), addr))
-			name_flow(s, addr, name, n->port);
-		kept_set(&n->addr, addr);
-		kept_set(&n->name, name);
-		n->port = 0;
-	}
+	flows_learn_names(s->flows, str_slice(name, 0, str_find(name, ' ', 0)),
+			  kept_str(&t->to));
 }
 
 /* Of what a flow goes to; empty where nobody asked for it. */
 static struct str name_behind(struct story *s, const struct told *t)
 {
-	struct str rest = kept_str(&t->to), addr;
-	const struct named *n;
-
-	if (t->role != TOLD_FLOW || !next_address(&rest, &addr))
-		return STR("");
-	n = named_slot(s, addr);
-	return str_eq(kept_str(&n->addr), addr) ? kept_str(&n->name) : STR("");
+	return t->role == TOLD_FLOW ? flows_name(s->flows, kept_str(&t->to))
+				    : STR("");
 }
 
 /* --- lines ---------------------------------------------------------------- */
@@ -458,57 +388,13 @@ static void hold_event(struct story *s, const struct trace_event *e,
 	held_settle(&s->held, t);
 }
 
-/* --- what the gate decided -------------------------------------------------
- */
+/* --- what the gate decided ------------------------------------------------ */
 
-static void learn_flow_to(struct story *s, const struct trace_event *e,
-			  struct str whom, unsigned port)
-{
-	struct flow *f = flow_slot(s, whom, port);
-
-	kept_set(&f->to, flow_key(s, whom, port));
-	kept_set(&f->comm, view_cleaned(s->a, e->comm));
-	f->pid = e->pid;
-	f->host_pid = e->host_pid;
-	f->depth = depth_of(s, e->host_pid);
-}
-
-/* By its address, and by the name that the resolver gave that for: where a
- * person is asked first, or a proxy is in between, the two ends have not the
- * same. */
 static void learn_flow(struct story *s, const struct trace_event *e)
 {
-	struct trace_object o = trace_object(e);
-	struct named *n;
-
-	if (o.port == 0 || role_of(e) != TOLD_FLOW)
-		return;
-	learn_flow_to(s, e, o.addr, o.port);
-	n = named_slot(s, o.addr);
-	if (n->name.n && str_eq(kept_str(&n->addr), o.addr)) {
-		learn_flow_to(s, e, kept_str(&n->name), o.port);
-	} else {
-		kept_set(&n->addr, o.addr);
-		kept_set(&n->name, STR(""));
-		n->port = o.port;
-	}
-}
-
-/* Who went there; or NULL. */
-static const struct flow *flow_of(struct story *s, const cJSON *d)
-{
-	unsigned port = (unsigned)json_find_u64(d, "port", UINT16_MAX);
-	const struct str ends[] = {json_find_str(d, "addr"),
-				   json_find_str(d, "name")};
-
-	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
-		const struct flow *f = flow_slot(s, ends[i], port);
-
-		if (port && ends[i].n &&
-		    str_eq(kept_str(&f->to), flow_key(s, ends[i], port)))
-			return f;
-	}
-	return NULL;
+	if (role_of(e) == TOLD_FLOW)
+		flows_learn(s->flows, e, view_cleaned(s->a, e->comm),
+			    depth_of(s, e->host_pid));
 }
 
 /* "api.example.com:443  812 bytes out, 1,204 in", or why it was refused. */
@@ -600,7 +486,7 @@ static bool is_on_record(struct story *s, const cJSON *d, struct teller *out)
 
 static struct teller teller_of(struct story *s, const cJSON *d)
 {
-	const struct flow *f = flow_of(s, d);
+	const struct flow *f = flows_find(s->flows, d);
 	struct str kind = json_find_str(d, "kind");
 	bool is_path = str_is(kind, "read") || str_is(kind, "write");
 	struct teller t;
@@ -666,11 +552,6 @@ void story_end(struct story *s)
 	held_done(&s->held);
 	kept_done(&s->last.folder);
 	kept_done(&s->last.text);
-	for (unsigned i = 0; i < NAMES; i++) {
-		kept_done(&s->named[i].addr);
-		kept_done(&s->named[i].name);
-		kept_done(&s->flow[i].to);
-		kept_done(&s->flow[i].comm);
-	}
+	flows_free(s->flows);
 	free(s);
 }
