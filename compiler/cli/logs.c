@@ -53,29 +53,6 @@ static void print_line(void *ctx, struct str line)
 	arena_free(a);
 }
 
-static void keep_about(void *ctx, struct str line)
-{
-	struct reading *r = ctx;
-
-	abouts_take(r->abouts, line);
-}
-
-/* What came behind later lines, for its place: -f shows the rest as it comes. */
-static void read_abouts(struct reading *r)
-{
-	struct records before = {.a = r->records.a,
-				 .about = &r->about,
-				 .on_line = keep_about,
-				 .ctx = r,
-				 .out = STDOUT_FILENO};
-	struct err ignored; /* who reads them all says it */
-
-	r->abouts = abouts_new(r->records.a);
-	if (!r->json)
-		ignore(records_read(&before, false, &ignored));
-	records_done(&before);
-}
-
 /* Whose decisions they are, where somebody reads them. */
 static void print_heading(void *ctx)
 {
@@ -98,7 +75,11 @@ static int read_decisions(struct reading *r, bool follow, struct err *err)
 {
 	int rc;
 
-	read_abouts(r);
+	/* What came behind later lines, for its place: -f shows the rest as it
+	 * comes. */
+	r->abouts = abouts_new(r->records.a);
+	if (!r->json)
+		abouts_read(r->abouts, r->about.session.dir);
 	rc = records_read(&r->records, follow, err);
 
 	if (rc == -ENOENT) {

@@ -2,9 +2,12 @@
 
 #include "compiler/base/hash.h"
 #include "compiler/base/json.h"
+#include "runtime/launch/session/decisions.h"
 #include "runtime/launch/session/refusal.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SLOTS 16384u /* and half of them are used: the rest stays where it is */
@@ -90,6 +93,42 @@ void abouts_take(struct abouts *x, struct str line)
 	x->n++;
 	x->slot[at] = (struct about){.key = key,
 				     .line = arena_str(x->a, line)};
+}
+
+static bool read_part(struct abouts *x, const char *dir, unsigned part)
+{
+	FILE *f = fopen(decisions_path(x->a, dir, part), "re");
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t n;
+
+	if (!f)
+		return false;
+	/* one that is being written has no end yet */
+	while ((n = getline(&line, &room, f)) > 0 && line[n - 1] == '\n')
+		abouts_take(x, (struct str){line, (size_t)n});
+	free(line);
+	fclose(f);
+	return true;
+}
+
+void abouts_read(struct abouts *x, const char *dir)
+{
+	for (unsigned part = 0; read_part(x, dir, part);)
+		part++;
+}
+
+struct str abouts_find(const struct abouts *x, const cJSON *decision)
+{
+	struct arena *a;
+	struct str line;
+
+	if (x->n == 0)
+		return STR("");
+	a = arena_new();
+	line = x->slot[find_slot(x, key_of(a, decision))].line;
+	arena_free(a);
+	return line;
 }
 
 struct str abouts_of(struct abouts *x, struct str line)

@@ -107,6 +107,8 @@ int export_trace(struct arena *a, const struct options *o, const char *state,
 		return status;
 	x.line = arena_new();
 	x.past = (struct past){.a = a,
+			       .abouts = x.form == EXPORT_OCSF ? abouts_new(a)
+							       : NULL,
 			       .on_decision = take_decision,
 			       .on_event = take_event,
 			       .ctx = &x};

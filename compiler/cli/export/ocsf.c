@@ -328,6 +328,36 @@ void ocsf_event(struct exporting *x, const struct trace_event *e)
 
 /* --- decisions ------------------------------------------------------------ */
 
+/* A process that is on record beside what it did. */
+static void put_by(struct exporting *x, cJSON *actor, const cJSON *by)
+{
+	cJSON *p;
+
+	if (!cJSON_IsObject(by))
+		return;
+	p = put_object(actor, "process");
+	put_int(p, "pid", (double)json_find_u64(by, "pid", UINT32_MAX));
+	export_text(x, p, "name", json_find_str(by, "name"));
+	export_text(x, p, "cmd_line", json_find_str(by, "command"));
+}
+
+/* Of whom one was told, at the first refusal of each place: whose that was, and
+ * whether that is sure. */
+static void put_refused(struct exporting *x, cJSON *o, const cJSON *d)
+{
+	struct str line = abouts_find(x->past.abouts, d);
+	cJSON *about = cJSON_ParseWithLength(line.p, line.n);
+	const cJSON *by = cJSON_GetObjectItemCaseSensitive(about, "process");
+	cJSON *actor = cJSON_GetObjectItemCaseSensitive(o, "actor");
+
+	if (cJSON_IsObject(by)) {
+		put_by(x, actor ? actor : put_object(o, "actor"), by);
+		json_put_bool(put_object(o, "unmapped"), "process_sure",
+			      json_find_true(by, "sure"));
+	}
+	cJSON_Delete(about);
+}
+
 static void put_decided(struct exporting *x, cJSON *o, const cJSON *d)
 {
 	bool allow = str_is(json_find_str(d, "verdict"), "allow");
@@ -343,6 +373,8 @@ static void put_decided(struct exporting *x, cJSON *o, const cJSON *d)
 	if (json_find_u64(d, "count", UINT32_MAX) > 1)
 		put_int(o, "count",
 			(double)json_find_u64(d, "count", UINT32_MAX));
+	if (!allow)
+		put_refused(x, o, d);
 	if (id.n == 0 && source.n == 0)
 		return;
 	rule = put_object(o, "firewall_rule");
@@ -451,7 +483,7 @@ static void resolve_decision(struct exporting *x, const cJSON *d, bool bad)
 	export_put(x, o);
 }
 
-/* Of the view, which knows of no process. */
+/* Of the view, which knows of no process: who was seen there, if anybody. */
 static void path_decision(struct exporting *x, const cJSON *d, bool is_write)
 {
 	cJSON *o = new_event(x, OCSF_FILE, is_write ? FILE_UPDATE : FILE_READ,
@@ -482,17 +514,12 @@ static void put_persons(struct exporting *x, cJSON *o, const cJSON *q,
 {
 	const cJSON *by = cJSON_GetObjectItemCaseSensitive(q, "process");
 	const cJSON *who = cJSON_GetObjectItemCaseSensitive(d, "who");
-	cJSON *actor, *p;
+	cJSON *actor;
 
 	if (!cJSON_IsObject(by) && !who)
 		return;
 	actor = put_object(o, "actor");
-	if (cJSON_IsObject(by)) {
-		p = put_object(actor, "process");
-		put_int(p, "pid", (double)json_find_u64(by, "pid", UINT32_MAX));
-		export_text(x, p, "name", json_find_str(by, "name"));
-		export_text(x, p, "cmd_line", json_find_str(by, "command"));
-	}
+	put_by(x, actor, by);
 	if (who)
 		export_text(x, put_object(actor, "user"), "name",
 			    json_find_str(who, "name"));

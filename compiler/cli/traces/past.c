@@ -143,6 +143,8 @@ static int read_past(struct past *p, const char *state, struct err *err)
 
 	p->deeds.observe = p->on_decision;
 	p->deeds.observe_ctx = p->ctx;
+	if (p->id.n && p->abouts)
+		abouts_read(p->abouts, past_file(p, state, "."));
 	if (p->id.n && path_exists(past_file(p, state, "decisions.jsonl")))
 		rc = activity_decisions(&p->deeds, past_file(p, state, "."),
 					err);

@@ -5,6 +5,7 @@
 #ifndef COMPILER_CLI_TRACES_PAST_H
 #define COMPILER_CLI_TRACES_PAST_H
 
+#include "compiler/cli/account/abouts.h"
 #include "compiler/cli/account/activity.h"
 #include "compiler/cli/frame/options.h"
 #include "compiler/cli/review/operand.h"
@@ -22,6 +23,8 @@ struct past {
 	/* A session alone: its folder is enough, without a trace, and what is
 	 * damaged is read around. */
 	bool is_session;
+	/* Filled before decisions are told of; NULL: nobody asks for it. */
+	struct abouts *abouts;
 	bool is_unlisted; /* deeds.v is not wanted: it can be large */
 	/* What was found. */
 	struct str id;	      /* empty: a file of somewhere else */
