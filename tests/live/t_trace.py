@@ -275,6 +275,23 @@ def answers_are_joined_to_who_asked():
 
 
 @test
+def a_decision_is_below_who_it_is_about():
+    """Of many that call one place at a time: by the connection's port."""
+    command = "for i in $(seq 20); do curl -sSo /dev/null " \
+        "http://other.test/p$i & done; wait"
+    with Place("allow: [other.test]\n") as where:
+        run(where, command)
+        shown = where.membrane("trace", "show").stdout
+        start = {m[1]: m[2] for m in re.finditer(
+            r"curl\[(\d+)\] +exec +curl -sSo /dev/null \S+/(p\d+)", shown)}
+        told = re.findall(
+            r"(\S+)\[(\d+)\] +allow +GET other.test:80/(p\d+) ", shown)
+        check(len(start) == len(told) == 20, "all of them", shown)
+        wrong = [x for x in told if x[0] != "curl" or start[x[1]] != x[2]]
+        check(not wrong, "each below its own process", (wrong, shown))
+
+
+@test
 def what_a_ring_does_is_recorded_or_refused():
     """Docker from 25 on refuses io_uring; before, the tracer follows it."""
     with Place(FULL) as where:

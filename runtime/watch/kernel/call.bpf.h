@@ -131,7 +131,7 @@ static __always_inline bool fill(struct message *m, struct task_struct *t,
 			put_path_of(m, &f->f_path, WATCH_PATH, WATCH_FIRST);
 		return true;
 	case WATCH_TO:
-		port = put_syn(m, regs) ? 0 : put_socket(m, t, c);
+		port = put_syn(m, t, c, regs) ? 0 : put_socket(m, t, c);
 		put_addr(m, (const void *)arg(m, c->b), arg(m, c->c), true);
 		if ((c->flags & WATCH_QUESTION) && config.settings.questions &&
 		    m->head.ret >= 0 &&
@@ -143,7 +143,7 @@ static __always_inline bool fill(struct message *m, struct task_struct *t,
 		put_socket(m, t, c);
 		return true;
 	case WATCH_MSG:
-		port = put_syn(m, regs) ? 0 : put_socket(m, t, c);
+		port = put_syn(m, t, c, regs) ? 0 : put_socket(m, t, c);
 		put_msg(m, (const void *)arg(m, c->b), several(m, c), port);
 		return true;
 	case WATCH_WRITE:

@@ -9,6 +9,7 @@
 
 struct syn {
 	__u64 ip, nr; /* the same call, and no later one */
+	__u64 of;     /* whose state that is: to be compared alone */
 	struct watch_sock sock;
 };
 
@@ -19,8 +20,22 @@ struct {
 	__type(value, struct syn);
 } syns SEC(".maps");
 
+/* The kernel chooses it behind that state: where the descriptor leads to the
+ * same socket still, it has it by now. */
+static __always_inline void learn_port(struct syn *s, struct task_struct *t,
+				       __u64 fd)
+{
+	struct socket *now = socket_at(t, fd);
+	struct sock *k = now ? GET(now, sk) : NULL;
+
+	if ((__u64)k == s->of)
+		s->sock.local_port = GET(k, __sk_common.skc_num);
+}
+
 /* The socket of the call that has ended here, if it began to connect one. */
-static __always_inline bool put_syn(struct message *m, struct pt_regs *regs)
+static __always_inline bool put_syn(struct message *m, struct task_struct *t,
+				    const volatile struct watch_call *c,
+				    struct pt_regs *regs)
 {
 	__u32 tid = (__u32)bpf_get_current_pid_tgid();
 	struct syn *s = bpf_map_lookup_elem(&syns, &tid);
@@ -28,6 +43,7 @@ static __always_inline bool put_syn(struct message *m, struct pt_regs *regs)
 
 	if (!s || s->ip != call_ip(regs) || s->nr != raw_number(regs))
 		return false;
+	learn_port(s, t, arg(m, c->a));
 	i = item(m, WATCH_SOCK, WATCH_FIRST);
 	if (!i)
 		return false;
@@ -51,6 +67,7 @@ int BPF_PROG(on_state, struct sock *k, int old, int new)
 	regs = regs_of(t);
 	s.ip = call_ip(regs);
 	s.nr = raw_number(regs);
+	s.of = (__u64)k;
 	read_sock(&s.sock, PLAIN(k));
 	bpf_map_update_elem(&syns, &tid, &s, BPF_ANY);
 	return 0;
