@@ -68,8 +68,15 @@ FEW = {"additions": ["1", "150"], "algebra": ["150"], "algebra_files": ["1500"],
        "recompile": ["12"], "requests": ["4"], "third_party": ["100"]}
 # Beside unit tests, oracles and golden cases: what alone reads an output.
 CHECKS = ["tests/check/schema"]
+# As root, the gate in network namespaces: some seconds of waiting for each.
+LIVE = ["gate.py", "ask_live.py", "change_live.py", "decide_live.py",
+        "flows_live.py", "l7_live.py", "origin_live.py", "random_live.py",
+        "source_live.py", "witness_live.py"]
+FAILED = b"FAIL:"  # what they say at once of what is not so
 BUILD = ["make", "-s", "OPT=-O1 -DCOVERAGE -w", "WARN=", "all", "units"]
 SLOW_S = 5       # a test that takes longer of the processor is shown to nobody
+LIVE_S = 40      # and of those of LIVE
+LIVE_IDLE_S = 30
 CASES_MAX = 200  # golden cases that a mutant is shown to
 CONTROL = 17     # of so many kills one is tried without the mutant
 LOOK_S = 0.25    # how often a program that has not ended is looked at
@@ -182,29 +189,46 @@ def used(session):
     return ticks / os.sysconf("SC_CLK_TCK"), wants
 
 
-def await_end(pid, busy_s, idle_s):
+def has_failed(said, ended):
+    """Whether a test says so before its end, which it need not come to."""
+    text = os.read(said, 1 << 16)
+    if not text:
+        ended.unregister(said)
+    return FAILED in text
+
+
+def await_end(pid, said, busy_s, idle_s):
     """Of a process that leads a session its status and its processor time; None
     where it took more of that than it may, or stood still for longer than it
-    may: by a clock that does not run while others have the processor."""
+    may: by a clock that does not run while others have the processor. said:
+    what it writes, or None."""
     fd = os.pidfd_open(pid)
     ended = select.poll()
     ended.register(fd, select.POLLIN)
-    idle, before, hung = 0.0, 0.0, False
-    while not ended.poll(1000 * LOOK_S):
-        busy, wants = used(pid)
-        idle = 0.0 if wants or busy != before else idle + LOOK_S
-        before = busy
-        if busy > busy_s or idle > idle_s:
-            hung = True
+    if said is not None:
+        ended.register(said, select.POLLIN)
+    idle, before, hung, failed = 0.0, 0.0, False, False
+    while not hung and not failed:
+        ready = [n for n, _ in ended.poll(1000 * LOOK_S)]
+        if said in ready:
+            failed = has_failed(said, ended)
+        elif fd in ready:
             break
+        busy, wants = used(pid)
+        idle = 0.0 if ready or wants or busy != before else idle + LOOK_S
+        before = busy
+        hung = busy > busy_s or idle > idle_s
     os.close(fd)
+    if said is not None:
+        os.close(said)
     try:
         os.killpg(pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
         pass
     _, status, spent = os.wait4(pid, 0)
     end_rest()
-    return (None if hung else os.waitstatus_to_exitcode(status),
+    return (1 if failed else None if hung
+            else os.waitstatus_to_exitcode(status),
             spent.ru_utime + spent.ru_stime)
 
 
@@ -213,16 +237,20 @@ def die_with_parent():
 
 
 def start(test, number, seen):
-    """A test in a session of its own; its process."""
+    """A test in a session of its own; its process, and what it writes where
+    that says how it goes."""
+    said, out = os.pipe() if test.speaks else (None, None)
     pid = os.fork()
     if pid:
-        return pid
+        if test.speaks:
+            os.close(out)
+        return pid, said
     try:
         die_with_parent()
         os.setsid()
         null = os.open("/dev/null", os.O_RDWR)
         for fd in 0, 1, 2:
-            os.dup2(null, fd)
+            os.dup2(out if test.speaks and fd == 1 else null, fd)
         os.chdir(TREE)
         os.environ.update(MEMBRANE_MUTANT=str(number),
                           MEMBRANE_MUTANTS_SEEN=str(seen))
@@ -231,7 +259,16 @@ def start(test, number, seen):
         os._exit(125)
 
 
-class Program:
+class Test:
+    """What it may take, by itself and, of standing still, with a mutant; and
+    whether it says how it goes."""
+    speaks, slow_s, slow_idle_s = False, SLOW_S, 3 * SLOW_S
+
+    def idle_s(self):
+        return 3 + 3 * self.clock_s
+
+
+class Program(Test):
     """A unit test, an oracle or a check."""
 
     def __init__(self, path):
@@ -246,7 +283,29 @@ class Program:
         os.execv(self.file, [str(self.file), *self.args])
 
 
-class Case:
+class Live(Program):
+    """A gate in network namespaces. Where it is broken off nothing of it stays:
+    its processes, its names of namespaces and its links are in others."""
+    speaks, slow_s, slow_idle_s = True, LIVE_S, LIVE_IDLE_S
+
+    def __init__(self, name):
+        super().__init__("tests/live/" + name)
+        self.file = TREE / self.name
+
+    def signature(self):
+        return digest(self.file, TREE / "tests/live")
+
+    def become(self):
+        os.execvp("unshare", [
+            "unshare", "--mount", "--net", "--pid", "--fork", "--kill-child",
+            "--mount-proc", "sh", "-c", "mount -t tmpfs live /run && "
+            "ip link set lo up && exec \"$0\"", str(self.file)])
+
+    def idle_s(self):
+        return LIVE_IDLE_S
+
+
+class Case(Test):
     """A golden case. It runs by the code of tests/run, but in a process that
     has been started already."""
     module = None
@@ -286,7 +345,9 @@ def tests():
     units = sorted(p.with_suffix("").relative_to(ROOT) for place in (
         "tests/unit/*/*.c", "tests/oracle/*.c") for p in ROOT.glob(place))
     checks = [p for p in CHECKS if (ROOT / p).exists()]
-    return [Program(str(p)) for p in [*units, *checks]], [
+    live = [Live(n) for n in LIVE if (ROOT / "tests/live" / n).exists()
+            and os.geteuid() == 0]
+    return [*(Program(str(p)) for p in [*units, *checks]), *live], [
         Case(p.name) for p in sorted((ROOT / "tests/cases").glob("*"))
         if p.is_dir()]
 
@@ -328,8 +389,8 @@ def end_rest():
 
 def show(test, number):
     """How a test ends with a mutant: passes, killed, hung."""
-    status, _ = await_end(start(test, number, ""), 1 + 6 * test.cpu_s,
-                          3 + 3 * test.clock_s)
+    status, _ = await_end(*start(test, number, ""), 1 + 6 * test.cpu_s,
+                          test.idle_s())
     if status in (0, 77):
         return "passes"
     for left in pathlib.Path(tempfile.tempdir).iterdir():
@@ -344,7 +405,8 @@ def meet(test, count):
     seen.write_bytes(bytes(count))
     seen.chmod(0o666)
     began = time.monotonic()
-    status, cpu_s = await_end(start(test, 0, seen), SLOW_S, 3 * SLOW_S)
+    status, cpu_s = await_end(*start(test, 0, seen), test.slow_s,
+                              test.slow_idle_s)
     how = ("takes too long" if status is None else
            "passes" if status in (0, 77) else "fails")
     return {"how": how, "cpu_s": cpu_s, "clock_s": time.monotonic() - began}
