@@ -23,7 +23,6 @@ struct trace_event {
 	struct str line; /* as it was read, without its LF */
 	uint64_t at_ns;	 /* since the epoch */
 	int64_t pid, tid, ppid, host_pid, host_ppid, uid, ret;
-	int64_t local_port; /* of one that connects; 0: unknown */
 	bool asked; /* nobody knows what came of it: ret says nothing */
 	struct str name, comm, container, syscall;
 	uint32_t n;

@@ -92,7 +92,6 @@ static const struct member of_record[] = {
 	MEMBER("hostProcessId", AS_NUMBER, host_pid),
 	MEMBER("hostParentProcessId", AS_NUMBER, host_ppid),
 	MEMBER("userId", AS_NUMBER, uid),
-	MEMBER("localPort", AS_NUMBER, local_port),
 	MEMBER("returnValue", AS_NUMBER, ret),
 	MEMBER("eventName", AS_TEXT, name),
 	MEMBER("processName", AS_TEXT, comm),
@@ -356,7 +355,6 @@ static void reset_reader(struct reader *r, struct str line)
 	e->at_ns = 0;
 	e->pid = e->tid = e->ppid = e->uid = e->ret = 0;
 	e->host_pid = e->host_ppid = 0;
-	e->local_port = 0;
 	e->asked = false;
 	e->name = e->comm = e->container = e->syscall = (struct str){0};
 	e->n = 0;

@@ -478,8 +478,6 @@ int line_record(struct line_writer *w, const struct record *r, struct err *err)
 	put_process(w, r->head);
 	put_common(w, str_of(info->id), str_of(info->name), info->n_args,
 		   ended ? &r->ret : NULL, str_of(r->syscall));
-	if (r->sport) /* Tracee's have none: by it decisions are joined */
-		put_number(w, STR("localPort"), r->sport);
 	put_valid(w, STR("contextFlags"));
 	yajl_gen_map_open(w->json);
 	put_bool(w, STR("containerStarted"), true);

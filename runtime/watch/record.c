@@ -139,6 +139,9 @@ static void make_connect(struct record *r, const struct parts *p)
 	if (leads_elsewhere(r, p, &r->v[2]))
 		r->v[2] = value_sock(&p->sock, true);
 	r->sport = p->sock.local_port;
+	/* none: it has none yet, or any more */
+	r->v[3] = r->sport ? value_uint(r->sport)
+			   : (struct value){.kind = VALUE_NONE};
 	r->asked = connection_asked(r, &p->sock);
 }
 

@@ -37,6 +37,7 @@ def event_table():
                 args.append((row["arg"], row["type_0.24"]))
     for name in ("sendmsg", "sendmmsg"):
         table[name][1].append(("dest_addr", "SockAddr"))
+    table["security_socket_connect"][1].append(("local_port", "uint16"))
     return table
 
 
@@ -389,6 +390,11 @@ class Judge:
             return said
         return leads
 
+    @staticmethod
+    def own_port(after):
+        at = place(end_of(after.family, after.local))
+        return int(at[1]) or None if at else None
+
     def socket(self, r):
         before = r.socket("ITEM_SOCKET")
         after = r.socket("ITEM_AFTER")
@@ -397,7 +403,8 @@ class Judge:
         if r.call == "connect":
             return [Event(r, "security_socket_connect", r.ret, {
                 **fd, "type": max(before.type, 0),
-                "remote_addr": self.remote(r, after, said)})]
+                "remote_addr": self.remote(r, after, said),
+                "local_port": self.own_port(after)})]
         if r.call == "bind":
             return [Event(r, "security_socket_bind", r.ret,
                           {**fd, "local_addr": said})]
@@ -428,7 +435,8 @@ class Judge:
             return [Event(r, "security_socket_connect", min(r.ret, 0), {
                 "sockfd": number("int32", r.call_args[0]),
                 "type": before.type,
-                "remote_addr": self.fast(r, after, said)})]
+                "remote_addr": self.fast(r, after, said),
+                "local_port": self.own_port(after)})]
         if before.type in (-1, SOCK_STREAM) or before.family not in (
                 AF_INET, AF_INET6):
             return []

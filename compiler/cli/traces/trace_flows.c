@@ -166,7 +166,7 @@ void flows_learn(struct flows *f, const struct trace_event *e, struct str comm,
 	struct trace_object o = trace_object(e);
 	struct flow by = {.pid = e->pid, .host_pid = e->host_pid,
 			  .depth = depth};
-	int64_t own = e->local_port;
+	int64_t own = trace_number(e, "local_port", 0);
 
 	if (o.port == 0)
 		return;

@@ -160,6 +160,9 @@ struct sock {
 	struct sock_common __sk_common;
 	__u16 sk_type;
 };
+struct inet_sock {
+	__be16 inet_sport;
+};
 struct socket {
 	short type;
 	struct sock *sk;

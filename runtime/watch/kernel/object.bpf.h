@@ -99,12 +99,24 @@ static __always_inline struct socket *socket_at(struct task_struct *t, __u64 fd)
 	return GET(f, private_data);
 }
 
+/* The one that it had last where it has none any more, as getsockname(2): who
+ * is refused at once is told of with it all the same. */
+static __always_inline __u16 own_port(struct sock *k)
+{
+	__u16 family = GET(k, __sk_common.skc_family);
+	__u16 port = GET(k, __sk_common.skc_num);
+
+	if (port || (family != AF_INET && family != AF_INET6))
+		return port;
+	return bpf_ntohs(GET((struct inet_sock *)k, inet_sport));
+}
+
 static __always_inline void read_sock(struct watch_sock *o, struct sock *k)
 {
 	__builtin_memset(o, 0, sizeof(*o));
 	o->type = GET(k, sk_type);
 	o->family = GET(k, __sk_common.skc_family);
-	o->local_port = GET(k, __sk_common.skc_num);
+	o->local_port = own_port(k);
 	o->peer_port = GET(k, __sk_common.skc_dport);
 	if (o->family == AF_INET6) {
 		BPF_CORE_READ_INTO(&o->local, k,

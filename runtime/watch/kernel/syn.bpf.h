@@ -29,7 +29,7 @@ static __always_inline void learn_port(struct syn *s, struct task_struct *t,
 	struct sock *k = now ? GET(now, sk) : NULL;
 
 	if ((__u64)k == s->of)
-		s->sock.local_port = GET(k, __sk_common.skc_num);
+		s->sock.local_port = own_port(k);
 }
 
 /* The socket of the call that has ended here, if it began to connect one. */

@@ -146,16 +146,23 @@ static void test_sockets(void)
 	int s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	struct str text = line_of(SYS_connect, (uint64_t)s, AT(&to),
 				  sizeof(to), 0);
+	char want[64];
 
 	CHECK(says(text, "\"sin_addr\":\"192.0.2.7\",\"sin_port\":\"443\"") &&
 	      says(text, "\"type\",\"type\":\"int32\",\"value\":1}"));
 	to.sin_port = htons(53);
 	CHECK(says(line_of(SYS_connect, (uint64_t)s, AT(&to), sizeof(to), 0),
 		   "\"sin_port\":\"53\"") &&
-	      r.asked.by == ASKED_NOT);
+	      r.asked.by == ASKED_NOT &&
+	      says(line_text(&w), "\"local_port\",\"type\":\"uint16\","
+				  "\"value\":null"));
 	CHECK(bind(s, (struct sockaddr *)&own, sizeof(own)) == 0);
 	text = line_of(SYS_connect, (uint64_t)s, AT(&to), sizeof(to), 0);
 	CHECK(r.asked.by == ASKED_TCP && r.asked.port == bound_port(s));
+	snprintf(want, sizeof(want),
+		 "\"local_port\",\"type\":\"uint16\",\"value\":%u",
+		 bound_port(s));
+	CHECK(says(text, want));
 	text = line_of(SYS_connect, 1000, 8, sizeof(to), 0);
 	CHECK(says(text, "\"type\",\"type\":\"int32\",\"value\":null") &&
 	      says(text, "\"remote_addr\",\"type\":\"SockAddr\",\"value\":null"));

@@ -55,17 +55,6 @@ static void tell(struct value v)
 	CHECK(says(EXEC_START) && line_text(&w).p[line_text(&w).n - 1] == '\n');
 }
 
-/* Of what connects alone, and where it is known. */
-static void ports(void)
-{
-	r.sport = 40000;
-	tell((struct value){.kind = VALUE_NONE});
-	CHECK(says("\"localPort\":40000,\"contextFlags\":"));
-	r.sport = 0;
-	tell((struct value){.kind = VALUE_NONE});
-	CHECK(!says("localPort"));
-}
-
 /* Whether a value is written so. */
 static bool value_is(struct value v, const char *written)
 {
@@ -265,7 +254,6 @@ int main(void)
 	numbers();
 	texts();
 	addresses();
-	ports();
 	datagrams();
 	answers();
 	growth();
