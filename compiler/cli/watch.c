@@ -6,8 +6,8 @@
 #include "compiler/base/hash.h"
 #include "compiler/base/json.h"
 #include "compiler/base/question.h"
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/fileio.h"
-#include "compiler/base/sys/proc.h"
 #include "compiler/cli/account/logs_line.h"
 #include "compiler/cli/account/records.h"
 #include "compiler/cli/answer/answer.h"
@@ -131,7 +131,7 @@ static void note_refusal(struct watching *w, struct arena *a, const cJSON *d)
 
 	if (w->note == NOTE_BELL)
 		return;
-	if (proc_now_ms() < w->note_at_ms) {
+	if (clock_ms() < w->note_at_ms) {
 		w->not_noted++;
 		return;
 	}
@@ -139,7 +139,7 @@ static void note_refusal(struct watching *w, struct arena *a, const cJSON *d)
 					STR_ARG(what), w->not_noted)
 			    : arena_fmt(a, "refused %.*s", STR_ARG(what));
 	send_note(w, a, text);
-	w->note_at_ms = proc_now_ms() + NOTE_REST_MS;
+	w->note_at_ms = clock_ms() + NOTE_REST_MS;
 	w->not_noted = 0;
 }
 

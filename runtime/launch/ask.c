@@ -2,7 +2,7 @@
 
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/json.h"
-#include "compiler/base/sys/proc.h"
+#include "compiler/base/sys/clock.h"
 #include "runtime/launch/control.h"
 #include "runtime/launch/session/local.h"
 
@@ -33,12 +33,12 @@ static struct str request_line(struct arena *a, uint32_t base,
 
 static int read_line(int fd, char line[4096], size_t *out_n, struct err *err)
 {
-	int64_t deadline = proc_now_ms() + ASK_WAIT_MS;
+	int64_t deadline = clock_ms() + ASK_WAIT_MS;
 	size_t n = 0;
 
 	while (n == 0 || line[n - 1] != '\n') {
 		struct pollfd p = {.fd = fd, .events = POLLIN};
-		int64_t left = deadline - proc_now_ms();
+		int64_t left = deadline - clock_ms();
 		ssize_t got;
 
 		if (left <= 0 || poll(&p, 1, (int)left) == 0)

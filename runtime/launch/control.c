@@ -2,6 +2,7 @@
 
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/json.h"
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/proc.h"
 #include "runtime/launch/prepare.h"
 #include "runtime/launch/session/local.h"
@@ -231,7 +232,7 @@ static int begin_change(struct control *c, cJSON *o, struct err *err)
 	if (rc < 0)
 		return rc;
 	c->busy = true;
-	c->began = proc_now_ms();
+	c->began = clock_ms();
 	c->deadline = c->began + CONTROL_GATE_MS;
 	rc = put_plan(c, c->now, &c->next, err);
 	if (rc == 0)
@@ -318,7 +319,7 @@ static void on_applied(struct control *c)
 	struct plan *now = arena_new_of(c->a, struct plan);
 	struct err err;
 
-	c->change.ms = (double)(proc_now_ms() - c->began);
+	c->change.ms = (double)(clock_ms() - c->began);
 	*vec_push(c->a, &c->done) = c->change;
 	if (rename(c->staged, kept) == 0)
 		c->staged = NULL;
@@ -387,7 +388,7 @@ static void let_in(struct control *c)
 		return;
 	c->client = fd;
 	c->n = 0;
-	c->deadline = proc_now_ms() + CONTROL_REQUEST_MS;
+	c->deadline = clock_ms() + CONTROL_REQUEST_MS;
 	if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 || proc_nonblock(fd, &err) < 0 ||
 	    local_peer(fd, &uid, &err) < 0)
 		refuse_client(c, false, "nobody can be told who asks");
@@ -420,7 +421,7 @@ static void hear_client(struct control *c)
 
 int control_pump(struct control *c, struct err *err)
 {
-	if (c->deadline && proc_now_ms() >= c->deadline) {
+	if (c->deadline && clock_ms() >= c->deadline) {
 		if (c->busy)
 			return err_set(
 				err, -ETIMEDOUT,

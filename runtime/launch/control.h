@@ -28,6 +28,7 @@
 #define RUNTIME_LAUNCH_CONTROL_H
 
 #include "compiler/plan/files.h"
+#include "compiler/base/sys/clock.h"
 #include "compiler/plan/plan.h"
 #include "runtime/launch/gate.h"
 #include "runtime/launch/questions.h"
@@ -79,7 +80,7 @@ must_check int control_open(struct control *c, struct arena *a,
 			    struct err *err);
 /* What to wait for; at most CONTROL_FDS. */
 size_t control_fds(const struct control *c, struct pollfd *out);
-/* proc_now_ms() at which control_pump() is to be called at the latest; 0. */
+/* clock_ms() at which control_pump() is to be called at the latest; 0. */
 int64_t control_deadline(const struct control *c);
 /*
  * Take what there is; never blocks. What the gate said comes by itself

@@ -16,6 +16,8 @@
 
 #include "runtime/launch/gate.h"
 
+#include "compiler/base/sys/clock.h"
+
 #define LOSSES_REST_MS 10000
 
 /* Zeroed by the caller. */
@@ -31,7 +33,7 @@ struct losses {
 /* What is known by now; t: NULL where nothing traces. */
 void losses_know(struct losses *l, const struct gate *g,
 		 const struct tracer *t);
-/* Is there a line to be written until then, by proc_now_ms()? */
+/* Is there a line to be written until then, by clock_ms()? */
 bool losses_are_due(const struct losses *l, int64_t until_ms);
 /* Those lines, each with its LF: they are written now. */
 void losses_lines(struct losses *l, int64_t until_ms, int64_t now_ms,

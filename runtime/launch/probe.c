@@ -1,5 +1,6 @@
 #include "runtime/launch/probe.h"
 
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/sys/proc.h"
 #include "compiler/plan/docker_json.h"
@@ -52,7 +53,7 @@ static void settle_part(struct trial *t, struct probe_part *p, enum fact works,
 		return;
 	p->works = works;
 	p->words = arena_cstr(t->a, str_of(words));
-	p->ms = proc_now_ms() - t->begun;
+	p->ms = clock_ms() - t->begun;
 }
 
 /* --- starting ------------------------------------------------------------- */
@@ -179,7 +180,7 @@ static int wait_for_both(struct trial *t, struct err *err)
 			return 0;
 		if (probe_interrupted())
 			return err_set(err, -EINTR, "interrupted");
-		if (proc_now_ms() > until)
+		if (clock_ms() > until)
 			break;
 		wait_step(t);
 	}
@@ -197,7 +198,7 @@ static size_t read_all(int fd, pid_t pid, char *text, int64_t until)
 
 	while (n < OUTPUT_MAX) {
 		struct pollfd p = {fd, POLLIN, 0};
-		int64_t left = until - proc_now_ms();
+		int64_t left = until - clock_ms();
 		ssize_t got;
 
 		if (left <= 0 || poll(&p, 1, (int)left) == 0) {
@@ -218,7 +219,7 @@ int probe_line(struct arena *a, char *const *argv, const char **out,
 	auto_fd int read_end = -1;
 	int write_end, status = 0, rc;
 	char *text = arena_alloc(a, OUTPUT_MAX);
-	int64_t until = proc_now_ms() + PROBE_END_MS;
+	int64_t until = clock_ms() + PROBE_END_MS;
 	struct str rest, line = {0};
 	pid_t pid;
 	size_t n;
@@ -296,12 +297,12 @@ void probe_kill(pid_t pid)
 /* Both end with their stdin; what does not is removed. */
 static int end_trial(struct trial *t, struct err *err)
 {
-	int64_t until = proc_now_ms() + PROBE_END_MS;
+	int64_t until = clock_ms() + PROBE_END_MS;
 
 	gate_close_stdin(t->gate);
-	tracer_end(t->tracer, proc_now_ms());
+	tracer_end(t->tracer, clock_ms());
 	while ((t->gate->pid > 0 || t->tracer->pid > 0) &&
-	       proc_now_ms() < until) {
+	       clock_ms() < until) {
 		pump_trial(t);
 		wait_step(t);
 		probe_interrupted();
@@ -385,7 +386,7 @@ static int try_parts(struct trial *t, bool have_gate, bool have_tracer,
 		return rc;
 	if (have_gate)
 		try_haproxy(t);
-	t->begun = proc_now_ms();
+	t->begun = clock_ms();
 	if (!have_gate)
 		settle_part(t, &t->out->gate, FACT_NO,
 			    "there is no image of it");

@@ -3,6 +3,7 @@
  */
 #include "runtime/launch/probe.h"
 
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/proc.h"
 #include "compiler/plan/files.h"
 #include "runtime/launch/docker/hosts.h"
@@ -50,7 +51,7 @@ static void settle_gate(struct trial *t, enum fact works, const char *words)
 		return;
 	p->works = works;
 	p->words = arena_cstr(t->a, str_of(words));
-	p->ms = proc_now_ms() - t->begun;
+	p->ms = clock_ms() - t->begun;
 }
 
 /* As runtime/launch/lifecycle/engines.c opens it for a session. */
@@ -137,7 +138,7 @@ static int wait_for_gate(struct trial *t, struct err *err)
 			return 0;
 		if (probe_interrupted())
 			return err_set(err, -EINTR, "interrupted");
-		if (proc_now_ms() > until)
+		if (clock_ms() > until)
 			break;
 		wait_step(t);
 	}
@@ -148,10 +149,10 @@ static int wait_for_gate(struct trial *t, struct err *err)
 /* It ends with its stdin, and all that is left of it with the engine. */
 static int end_trial(struct trial *t, struct err *err)
 {
-	int64_t until = proc_now_ms() + PROBE_END_MS;
+	int64_t until = clock_ms() + PROBE_END_MS;
 
 	gate_close_stdin(t->gate);
-	while (t->gate->pid > 0 && proc_now_ms() < until) {
+	while (t->gate->pid > 0 && clock_ms() < until) {
 		wait_step(t);
 		pump_trial(t);
 		probe_interrupted();
@@ -189,7 +190,7 @@ static int try_gate(struct trial *t, struct err *err)
 		rc = prepare_folder(t->a, &t->o, &t->session, err);
 	if (rc < 0)
 		return rc;
-	t->begun = proc_now_ms();
+	t->begun = clock_ms();
 	if (start_gate(t, &why) < 0)
 		settle_gate(t, FACT_NO, why.text);
 	rc = wait_for_gate(t, err);

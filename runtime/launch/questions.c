@@ -164,7 +164,7 @@ static int take_question(struct questions *q, uint32_t id, const cJSON *event,
 	*slot = (struct questions_open){
 		.id = id,
 		.record = cJSON_Duplicate(event, true),
-		.until_ms = proc_now_ms() + REFUSAL_WHOSE_MS,
+		.until_ms = clock_ms() + REFUSAL_WHOSE_MS,
 	};
 	if (place)
 		json_put(slot->record, "third_party",
@@ -194,7 +194,7 @@ int64_t questions_deadline(const struct questions *q)
 
 int questions_pump(struct questions *q, struct err *err)
 {
-	int64_t now_ms = proc_now_ms();
+	int64_t now_ms = clock_ms();
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < ARRAY_LEN(q->open); i++)

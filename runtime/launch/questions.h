@@ -26,6 +26,7 @@
 #define RUNTIME_LAUNCH_QUESTIONS_H
 
 #include "compiler/base/err.h"
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/arena.h"
 #include "compiler/plan/gate.h"
 
@@ -88,7 +89,7 @@ must_check int questions_answer(struct questions *q, uint32_t id,
 /* What the trace says of the one that it was asked about, as it came. */
 must_check int questions_whose(struct questions *q, uint32_t id,
 			       const struct refusal_by *by, struct err *err);
-/* proc_now_ms() at which questions_pump() is to be called at the latest; 0. */
+/* clock_ms() at which questions_pump() is to be called at the latest; 0. */
 int64_t questions_deadline(const struct questions *q);
 must_check int questions_pump(struct questions *q, struct err *err);
 /* A child has ended: maybe who asked, and the next question is asked. */

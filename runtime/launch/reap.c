@@ -1,7 +1,7 @@
 #include "runtime/launch/reap.h"
 
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/fileio.h"
-#include "compiler/base/sys/proc.h"
 #include "compiler/plan/docker_json.h"
 #include "runtime/launch/docker/docker_session.h"
 #include "runtime/launch/docker/rootless.h"
@@ -209,7 +209,7 @@ static bool is_named(const struct reset *r, const struct session *s,
 /* A launcher whose containers are gone ends by itself, the signal helps it. */
 static int end_living(struct reset *r, struct session *s)
 {
-	int64_t until = proc_now_ms() + END_TIMEOUT_MS;
+	int64_t until = clock_ms() + END_TIMEOUT_MS;
 	pid_t pid = session_pid(s);
 	int rc;
 
@@ -223,7 +223,7 @@ static int end_living(struct reset *r, struct session *s)
 			rc = session_take(s, r->err);
 		if (rc != SESSION_ALIVE)
 			return rc;
-		if (proc_now_ms() > until)
+		if (clock_ms() > until)
 			return err_set(
 				r->err, -ETIMEDOUT,
 				"session %s: its launcher (process %ld) does not end",

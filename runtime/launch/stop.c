@@ -1,7 +1,7 @@
 /* Stopping a session from outside, to the end. */
 #include "runtime/launch/launch.h"
 
-#include "compiler/base/sys/proc.h"
+#include "compiler/base/sys/clock.h"
 #include "runtime/launch/docker/rootless.h"
 #include "runtime/launch/reap.h"
 #include "runtime/launch/session/metadata.h"
@@ -17,7 +17,7 @@
 /* -ETIMEDOUT, or what has become of it: FINISHED or DEAD. */
 static int wait_for_end(struct session *s, uint32_t grace_s, struct err *err)
 {
-	int64_t until = proc_now_ms() + 1000 * (int64_t)grace_s + TIMEOUT_MS;
+	int64_t until = clock_ms() + 1000 * (int64_t)grace_s + TIMEOUT_MS;
 	pid_t pid = session_pid(s);
 	int rc;
 
@@ -27,7 +27,7 @@ static int wait_for_end(struct session *s, uint32_t grace_s, struct err *err)
 			"session %s: its launcher (process %ld) cannot be signalled",
 			s->id, (long)pid);
 	while ((rc = session_take(s, err)) == SESSION_ALIVE) {
-		if (proc_now_ms() > until)
+		if (clock_ms() > until)
 			return err_set(
 				err, -ETIMEDOUT,
 				"session %s does not end; 'membrane reset %s' removes it by force",

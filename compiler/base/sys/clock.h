@@ -7,6 +7,7 @@
 
 #define CLOCK_TEXT_MAX 32
 
+/* Of the monotonic clock. */
 int64_t clock_ms(void);
 int64_t clock_ns(void);
 /* Of two times, each 0 for never. */

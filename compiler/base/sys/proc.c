@@ -312,11 +312,3 @@ bool proc_signals_next(struct proc_signal *out)
 {
 	return read(signal_pipe[0], out, sizeof(*out)) == sizeof(*out);
 }
-
-int64_t proc_now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}

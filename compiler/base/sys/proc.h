@@ -81,7 +81,4 @@ void proc_signals_restore(void);
 int proc_signals_fd(void); /* readable when proc_signals_next() has one */
 bool proc_signals_next(struct proc_signal *out);
 
-/* Milliseconds of the monotonic clock. */
-int64_t proc_now_ms(void);
-
 #endif

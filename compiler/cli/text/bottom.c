@@ -1,7 +1,7 @@
 #include "compiler/cli/text/bottom.h"
 
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/fileio.h"
-#include "compiler/base/sys/proc.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -239,7 +239,7 @@ void bottom_withdraw(struct bottom *b)
 {
 	bottom_hide(b);
 	end_question(b);
-	b->deaf_until_ms = proc_now_ms() + BOTTOM_DEAF_MS;
+	b->deaf_until_ms = clock_ms() + BOTTOM_DEAF_MS;
 }
 
 /* The last one; over the edge of a row the cursor does not go back. */
@@ -291,7 +291,7 @@ enum bottom_key bottom_read(struct bottom *b)
 		return BOTTOM_MORE;
 	if (n < 0 || (n == 0 && is_hung_up(b)))
 		return BOTTOM_GONE;
-	if (!b->asks || proc_now_ms() < b->deaf_until_ms)
+	if (!b->asks || clock_ms() < b->deaf_until_ms)
 		return BOTTOM_MORE;
 	for (ssize_t i = 0; i < n; i++) {
 		if (keys[i] == ESCAPE) /* an arrow, say: the rest is its */

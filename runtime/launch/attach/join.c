@@ -2,6 +2,7 @@
 
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/limits.h"
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/proc.h"
 #include "runtime/launch/attach/stage.h"
 #include "runtime/launch/session/local.h"
@@ -232,13 +233,13 @@ static uint64_t get_be(const unsigned char *p, unsigned bytes)
 /* -ENOENT: it hung up: it ends, or has no room. */
 static int hear_hello(struct join *j, struct spool_place *out, struct err *err)
 {
-	int64_t until = proc_now_ms() + HELLO_MS;
+	int64_t until = clock_ms() + HELLO_MS;
 	unsigned char hello[STAGE_HELLO];
 	size_t n = 0;
 
 	while (n < sizeof(hello)) {
 		struct pollfd p = {.fd = j->fd, .events = POLLIN};
-		int64_t left = until - proc_now_ms();
+		int64_t left = until - clock_ms();
 		ssize_t got;
 
 		if (left <= 0 || poll(&p, 1, (int)left) == 0)
@@ -267,10 +268,10 @@ static int hear_hello(struct join *j, struct spool_place *out, struct err *err)
 static void drop_replies(const struct join *j)
 {
 	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
-	int64_t until = proc_now_ms() + REPLIES_MS;
+	int64_t until = clock_ms() + REPLIES_MS;
 	char some[256];
 
-	while (j->raw && proc_now_ms() < until && poll(&p, 1, REPLY_MS) > 0)
+	while (j->raw && clock_ms() < until && poll(&p, 1, REPLY_MS) > 0)
 		if (read(STDIN_FILENO, some, sizeof(some)) <= 0)
 			return;
 }
@@ -302,7 +303,7 @@ static int begin_at(struct join *j, struct spool_place now, struct err *err)
  */
 static int come_in(struct join *j, struct spool_place *out, struct err *err)
 {
-	int64_t until = proc_now_ms() + COME_IN_MS;
+	int64_t until = clock_ms() + COME_IN_MS;
 	int rc;
 
 	while (true) {
@@ -314,7 +315,7 @@ static int come_in(struct join *j, struct spool_place *out, struct err *err)
 			return rc;
 		fd_close(&j->fd);
 		j->fd = -1;
-		if (proc_now_ms() > until)
+		if (clock_ms() > until)
 			return err_set(
 				err, -EBUSY,
 				"nobody can join this session now: %u have, or it is at its end",
@@ -329,7 +330,7 @@ static void draw_anew(struct join *j)
 	if (j->raw && tcsetattr(STDIN_FILENO, TCSANOW, &j->ours) < 0)
 		j->listening = false; /* another's terminal now */
 	say_size(j, 1);
-	j->redraw_at = proc_now_ms() + REDRAW_MS;
+	j->redraw_at = clock_ms() + REDRAW_MS;
 }
 
 static void take_signals(struct join *j)
@@ -360,7 +361,7 @@ static bool take_more(struct join *j)
 
 static int wait_ms(const struct join *j)
 {
-	int64_t left = j->redraw_at - proc_now_ms();
+	int64_t left = j->redraw_at - clock_ms();
 
 	return !j->redraw_at ? -1 : left < 0 ? 0 : (int)left;
 }
@@ -382,7 +383,7 @@ static int go_on(struct join *j, enum join_how *out, struct err *err)
 		if (poll(p, ARRAY_LEN(p), wait_ms(j)) < 0 && errno != EINTR)
 			return err_errno(err, "poll");
 		take_signals(j);
-		if (j->redraw_at && proc_now_ms() >= j->redraw_at) {
+		if (j->redraw_at && clock_ms() >= j->redraw_at) {
 			j->redraw_at = 0;
 			say_size(j, 0);
 		}

@@ -4,6 +4,7 @@
  */
 #include "runtime/launch/lifecycle/parts.h"
 
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/sys/proc.h"
 #include "runtime/launch/docker/rootless.h"
@@ -124,7 +125,7 @@ int launch_run(const struct launch_opts *o, struct err *err)
 
 	l->a = a;
 	l->o = *o;
-	l->run.begun = proc_now_ms();
+	l->run.begun = clock_ms();
 	rc = values_read_plan(l, err);
 	if (rc == 0 && l->vectors.ssh_agent)
 		rc = sshagent_check(getenv("SSH_AUTH_SOCK"), err);

@@ -3,6 +3,7 @@
  */
 #include "runtime/launch/lifecycle/parts.h"
 
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/outfile.h"
 #include "compiler/base/sys/proc.h"
 #include "compiler/plan/docker_json.h"
@@ -87,7 +88,7 @@ static int make_link(struct launch *l, struct err *err)
 {
 	struct loop *r = &l->run;
 	struct pollfd signals = {.fd = proc_signals_fd(), .events = POLLIN};
-	int64_t until = proc_now_ms() + LINK_TIMEOUT_MS;
+	int64_t until = clock_ms() + LINK_TIMEOUT_MS;
 	int rc;
 
 	r->network = arena_fmt(l->a, DOCKER_JSON_OURS "%s", l->session.id).p;
@@ -96,7 +97,7 @@ static int make_link(struct launch *l, struct err *err)
 	do {
 		rc = docker_make_link(l->docker, r->network, l->session.id,
 				      err);
-	} while (rc < 0 && proc_now_ms() < until &&
+	} while (rc < 0 && clock_ms() < until &&
 		 reap_is_under_way(l->a, l->o.state) &&
 		 poll(&signals, 1, LINK_STEP_MS) == 0);
 	if (rc < 0)

@@ -3,6 +3,7 @@
  */
 #include "runtime/launch/loop/parts.h"
 
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/proc.h"
 
 #include <poll.h>
@@ -70,7 +71,7 @@ void agent_note_runs(struct loop *r)
 		return;
 	r->agent_runs = true;
 	if (r->tracer)
-		tracer_agent_runs(r->tracer, proc_now_ms());
+		tracer_agent_runs(r->tracer, clock_ms());
 }
 
 /* What cannot begin ends at once, and has said why. */

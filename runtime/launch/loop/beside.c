@@ -4,7 +4,7 @@
  */
 #include "runtime/launch/loop/parts.h"
 
-#include "compiler/base/sys/proc.h"
+#include "compiler/base/sys/clock.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -104,7 +104,7 @@ void beside_end_tracer(struct loop *r)
 		     r->view->pid;
 
 	if (r->tracer && !waits)
-		tracer_end(r->tracer, proc_now_ms());
+		tracer_end(r->tracer, clock_ms());
 }
 
 void beside_tend_tracer(struct loop *r)
@@ -113,7 +113,7 @@ void beside_tend_tracer(struct loop *r)
 
 	if (!r->tracer)
 		return;
-	switch (tracer_tick(r->tracer, proc_now_ms())) {
+	switch (tracer_tick(r->tracer, clock_ms())) {
 	case TRACER_GO_ON:
 		return;
 	case TRACER_TERM:

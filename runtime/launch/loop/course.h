@@ -1,3 +1,4 @@
+#include "compiler/base/sys/clock.h"
 /*
  * The course of a session: in which state it is, what an event makes of that,
  * and what waits for its time. Pure: it is told what happened and what time it
@@ -86,7 +87,7 @@ enum course_timer {
 
 struct course {
 	enum course_state state;
-	int64_t due[COURSE_TIMERS]; /* proc_now_ms(); 0: not set */
+	int64_t due[COURSE_TIMERS]; /* clock_ms(); 0: not set */
 };
 
 /* Another time, or none: 0. */

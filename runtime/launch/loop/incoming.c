@@ -4,6 +4,7 @@
  */
 #include "runtime/launch/loop/parts.h"
 
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/proc.h"
 
 #include <errno.h>
@@ -44,7 +45,7 @@ bool incoming_pass_on(struct loop *r)
 
 static void on_signal(struct loop *r, const struct proc_signal *s)
 {
-	int64_t now = proc_now_ms();
+	int64_t now = clock_ms();
 	bool first = r->signal.number == 0;
 
 	if (!first && now - r->signal.at < REPEAT_MS)

@@ -1,5 +1,6 @@
 #include "runtime/launch/loop/loop.h"
 
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/proc.h"
 #include "runtime/launch/loop/parts.h"
 
@@ -8,7 +9,7 @@
 
 int64_t loop_elapsed(const struct loop *r)
 {
-	int64_t ms = proc_now_ms() - r->begun;
+	int64_t ms = clock_ms() - r->begun;
 
 	return ms > 0 ? ms : 1;
 }
@@ -88,7 +89,7 @@ static int note_losses(struct loop *r, int64_t until_ms, struct err *err)
 		return 0;
 	a = arena_new();
 	buf_init(&lines, a);
-	losses_lines(&r->losses, until_ms, proc_now_ms(), &lines);
+	losses_lines(&r->losses, until_ms, clock_ms(), &lines);
 	rc = gate_note(r->gate, buf_str(&lines), err);
 	arena_free(a);
 	return rc;
@@ -98,7 +99,7 @@ static void take_losses(struct loop *r)
 {
 	struct err err;
 
-	if (note_losses(r, proc_now_ms(), &err) < 0)
+	if (note_losses(r, clock_ms(), &err) < 0)
 		loop_stop(r, &err);
 }
 
@@ -160,7 +161,7 @@ static void pump_all(struct loop *r)
 /* A session that failed before this has as long: its gate may still start. */
 static void set_first_timers(struct loop *r)
 {
-	course_set(&r->course, COURSE_LIMIT, proc_now_ms() + LOOP_READY_MS);
+	course_set(&r->course, COURSE_LIMIT, clock_ms() + LOOP_READY_MS);
 	if (r->network)
 		timers_set(r, COURSE_JOIN);
 	if (parts_starting(r))

@@ -10,6 +10,7 @@
 #define RUNTIME_LAUNCH_LOOP_LOOP_H
 
 #include "runtime/launch/attach/stage.h"
+#include "compiler/base/sys/clock.h"
 #include "runtime/launch/control.h"
 #include "runtime/launch/loop/course.h"
 #include "runtime/launch/engine/engine.h"
@@ -81,7 +82,7 @@ struct loop {
 	 * its removal and the tracer's need not be waited for. */
 	bool may_leave;
 	bool progress; /* stderr is a terminal, and nobody asked for quiet */
-	int64_t begun; /* proc_now_ms() */
+	int64_t begun; /* clock_ms() */
 
 	struct course course;
 	pid_t agent; /* its docker command; 0: not started, or ended */
@@ -95,7 +96,7 @@ struct loop {
 	bool shares_terminal; /* the agent's command is in our group */
 	struct {
 		int number;	/* the first that came; 0: none */
-		int64_t at;	/* proc_now_ms() of the last */
+		int64_t at;	/* clock_ms() of the last */
 		bool is_shared; /* docker's command has it from the terminal */
 	} signal;
 	bool was_killed; /* the agent: docker could put nothing back */

@@ -4,7 +4,7 @@
  */
 #include "runtime/launch/loop/parts.h"
 
-#include "compiler/base/sys/proc.h"
+#include "compiler/base/sys/clock.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -35,7 +35,7 @@ static void set_limit(struct loop *r)
 	int64_t limit = limit_of(r, r->course.state);
 
 	course_set(&r->course, COURSE_LIMIT,
-		   limit < 0 ? 0 : proc_now_ms() + limit);
+		   limit < 0 ? 0 : clock_ms() + limit);
 }
 
 /* Whose start all others wait for. */

@@ -4,7 +4,6 @@
 #include "runtime/launch/loop/parts.h"
 
 #include "compiler/base/sys/clock.h"
-#include "compiler/base/sys/proc.h"
 
 #define RETRY_MS    50	  /* for a container that Docker is still making */
 #define LOOK_MS	    500	  /* for a container of which no event came */
@@ -35,7 +34,7 @@ static const struct {
 
 void timers_set(struct loop *r, enum course_timer t)
 {
-	course_set(&r->course, t, proc_now_ms() + timers[t].after_ms);
+	course_set(&r->course, t, clock_ms() + timers[t].after_ms);
 }
 
 void timers_clear(struct loop *r, enum course_timer t)
@@ -45,7 +44,7 @@ void timers_clear(struct loop *r, enum course_timer t)
 
 void timers_act(struct loop *r)
 {
-	int64_t now = proc_now_ms();
+	int64_t now = clock_ms();
 
 	for (enum course_timer t = 0; t < COURSE_TIMERS; t++)
 		if (course_take(&r->course, t, now) && timers[t].act &&
@@ -55,7 +54,7 @@ void timers_act(struct loop *r)
 
 void timers_hurry(struct loop *r)
 {
-	int64_t now = proc_now_ms();
+	int64_t now = clock_ms();
 
 	course_hurry(&r->course, COURSE_JOIN, now);
 	course_hurry(&r->course, COURSE_RESEND, now);
@@ -64,7 +63,7 @@ void timers_hurry(struct loop *r)
 
 int timers_wait(struct loop *r)
 {
-	int64_t now = proc_now_ms();
+	int64_t now = clock_ms();
 	int tracer = r->tracer ? tracer_wait_ms(r->tracer) : -1;
 
 	course_set(&r->course, COURSE_TRACER, tracer >= 0 ? now + tracer : 0);

@@ -1,7 +1,7 @@
 #include "runtime/launch/mounts/mounts.h"
 
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/moves.h"
-#include "compiler/base/sys/proc.h"
 #include "compiler/plan/view_hello.h"
 #include "runtime/launch/mounts/freeze.h"
 #include "runtime/launch/workspace/wspath.h"
@@ -251,7 +251,7 @@ int mounts_prepare(struct mounts *m, struct docker *d, const struct vector *v,
 		rc = overlap_begin(&m->overlap, d, &m->binds, may_stop, err);
 	if (rc != 0)
 		return rc;
-	m->alone_at = proc_now_ms();
+	m->alone_at = clock_ms();
 	rc = check_workspace(m, err);
 	if (rc == 0 && m->view < 0) {
 		rc = find_masks(m, plan, values->readonly, err);

@@ -15,6 +15,7 @@
 #define RUNTIME_LAUNCH_MOUNTS_MOUNTS_H
 
 #include "runtime/launch/docker/vectors.h"
+#include "compiler/base/sys/clock.h"
 #include "runtime/launch/mounts/masks.h"
 #include "runtime/launch/mounts/expected.h"
 #include "runtime/launch/mounts/overlap.h"
@@ -40,7 +41,7 @@ struct mounts {
 	struct str target; /* where the workspace is, inside */
 	struct masks masks;
 	expected_list meant;
-	int64_t alone_at; /* proc_now_ms(), when nobody was in the way; 0 */
+	int64_t alone_at; /* clock_ms(), when nobody was in the way; 0 */
 };
 
 /* Nothing is open. All borrowed; the workspace comes with mounts_open(). */

@@ -1,5 +1,6 @@
 #include "runtime/launch/native/try.h"
 
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/sys/proc.h"
 #include "runtime/launch/native/parts.h"
@@ -245,7 +246,7 @@ static int hear_verdict(struct trial *t, int said, int64_t until,
 			? (int)syscall(SYS_pidfd_open, t->uplink.pid, 0)
 			: -1;
 	struct pollfd p[] = {{said, POLLIN, 0}, {beside, POLLIN, 0}};
-	int64_t left = until - proc_now_ms();
+	int64_t left = until - clock_ms();
 	int rc;
 
 	do
@@ -279,7 +280,7 @@ static int start_uplink(struct trial *t, pid_t pid, struct err *err)
 static int follow_step(struct trial *t, const struct step *s, pid_t pid,
 		       int said, int mapped, struct err *err)
 {
-	int64_t until = proc_now_ms() + TRY_STEP_MS;
+	int64_t until = clock_ms() + TRY_STEP_MS;
 	struct verdict v;
 	int rc = hear_verdict(t, said, until, &v, err);
 

@@ -1,5 +1,6 @@
 #include "runtime/launch/tell/carrier.h"
 
+#include "compiler/base/sys/clock.h"
 #include "runtime/launch/tell/margin.h"
 #include "runtime/launch/tell/voice.h"
 
@@ -130,7 +131,7 @@ static void hear_told(struct carrying *c)
 		return;
 	}
 	if (!c->n)
-		c->since_ms = proc_now_ms();
+		c->since_ms = clock_ms();
 	c->n += (size_t)n;
 }
 
@@ -143,7 +144,7 @@ static int64_t wait_ms(const struct carrying *c)
 		return -1;
 	if (c->from < 0 || margin_is_free(&c->margin))
 		return 0;
-	left = c->since_ms + c->line_ms - proc_now_ms();
+	left = c->since_ms + c->line_ms - clock_ms();
 	return left > 0 ? left : 0;
 }
 
@@ -242,7 +243,7 @@ static void await_end(const struct carrier *c)
 	for (;;) {
 		struct pollfd p[] = {{c->told, POLLIN, 0},
 				     {proc_signals_fd(), POLLIN, 0}};
-		int64_t left = until_ms ? until_ms - proc_now_ms() : -1;
+		int64_t left = until_ms ? until_ms - clock_ms() : -1;
 		struct proc_signal s;
 
 		if (until_ms && left <= 0)
@@ -254,7 +255,7 @@ static void await_end(const struct carrier *c)
 			return;
 		while (proc_signals_next(&s))
 			if (s.signo != SIGCHLD && !until_ms)
-				until_ms = proc_now_ms() + CARRIER_STOP_MS;
+				until_ms = clock_ms() + CARRIER_STOP_MS;
 	}
 }
 

@@ -1,6 +1,7 @@
 #include "runtime/launch/tell/hook.h"
 
 #include "compiler/base/buf.h"
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/proc.h"
 #include "compiler/base/xml.h"
 #include "runtime/launch/tell/webhook.h"
@@ -200,7 +201,7 @@ static void start_next(struct hook *h)
 	h->sent = 0;
 	if (!h->failed)
 		h->why_n = 0;
-	h->until_ms = proc_now_ms() + (h->kind == HOOK_WEBHOOK ? WEBHOOK_TIME_MS
+	h->until_ms = clock_ms() + (h->kind == HOOK_WEBHOOK ? WEBHOOK_TIME_MS
 							       : HOOK_TIME_MS);
 	switch (h->kind) {
 	case HOOK_NONE:
@@ -275,11 +276,11 @@ static void note_end(struct hook *h, int wait_status)
 /* All of its session of processes, which it leads. */
 static void end_late(struct hook *h)
 {
-	if (!h->pid || proc_now_ms() < h->until_ms)
+	if (!h->pid || clock_ms() < h->until_ms)
 		return;
 	note_failure(h, "it took too long");
 	kill(h->kind == HOOK_WEBHOOK ? h->pid : -h->pid, SIGKILL);
-	h->until_ms = proc_now_ms() + LATE_MS;
+	h->until_ms = clock_ms() + LATE_MS;
 }
 
 size_t hook_fds(const struct hook *h, struct pollfd *out)

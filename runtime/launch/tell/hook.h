@@ -10,6 +10,7 @@
 #define RUNTIME_LAUNCH_TELL_HOOK_H
 
 #include "compiler/base/arena.h"
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/err.h"
 
 #include <poll.h>
@@ -64,7 +65,7 @@ must_check bool hook_has_room(struct hook *h);
 /* Behind hook_has_room(); too long a text is dropped, too. */
 void hook_add(struct hook *h, struct str text);
 size_t hook_fds(const struct hook *h, struct pollfd *out);
-/* proc_now_ms() at which hook_pump() is to be called at the latest; 0. */
+/* clock_ms() at which hook_pump() is to be called at the latest; 0. */
 int64_t hook_deadline(const struct hook *h);
 /* Take what there is; starts the next one. Never blocks. */
 void hook_pump(struct hook *h);

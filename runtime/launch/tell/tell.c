@@ -147,7 +147,7 @@ static void close_second(struct tell *t, int64_t now_ms)
 
 static void say_aloud(struct tell *t, struct arena *a, const struct refusal *r)
 {
-	int64_t now_ms = proc_now_ms();
+	int64_t now_ms = clock_ms();
 	struct buf line;
 
 	close_second(t, now_ms);
@@ -244,7 +244,7 @@ static bool is_asked(struct tell *t, const struct refusal *r)
 		return false;
 	t->last_id = id;
 	*w = (struct tell_waiting){.id = id,
-				   .until_ms = proc_now_ms() + REFUSAL_WHOSE_MS,
+				   .until_ms = clock_ms() + REFUSAL_WHOSE_MS,
 				   .a = arena_new(),
 				   .record = cJSON_Duplicate(r->record, true)};
 	w->r = refusal_copy(w->a, r);
@@ -310,9 +310,9 @@ static void say_failure(struct tell *t)
 
 void tell_pump(struct tell *t)
 {
-	end_overdue(t, proc_now_ms());
+	end_overdue(t, clock_ms());
 	if (t->second_ms && t->folded)
-		close_second(t, proc_now_ms());
+		close_second(t, clock_ms());
 	hook_pump(&t->hook);
 	say_failure(t);
 	voice_pump(&t->voice);
@@ -320,18 +320,18 @@ void tell_pump(struct tell *t)
 
 void tell_finish(struct tell *t)
 {
-	int64_t until = proc_now_ms() + TELL_END_MS;
+	int64_t until = clock_ms() + TELL_END_MS;
 	struct pollfd fds[TELL_FDS + 1];
 
 	end_overdue(t, INT64_MAX);
 	tell_pump(t);
-	while (!hook_is_idle(&t->hook) && proc_now_ms() < until) {
+	while (!hook_is_idle(&t->hook) && clock_ms() < until) {
 		size_t n = tell_fds(t, fds);
 		struct proc_signal ignored;
 
 		fds[n++] = (struct pollfd){.fd = proc_signals_fd(),
 					   .events = POLLIN};
-		if (poll(fds, n, (int)(until - proc_now_ms())) < 0 &&
+		if (poll(fds, n, (int)(until - clock_ms())) < 0 &&
 		    errno != EINTR)
 			break;
 		while (proc_signals_next(&ignored))

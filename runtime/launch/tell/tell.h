@@ -11,6 +11,7 @@
 #define RUNTIME_LAUNCH_TELL_TELL_H
 
 #include "runtime/launch/session/refusal.h"
+#include "compiler/base/sys/clock.h"
 #include "runtime/launch/tell/carrier.h"
 #include "runtime/launch/tell/hook.h"
 #include "runtime/launch/tell/voice.h"
@@ -90,7 +91,7 @@ void tell_refusal(struct tell *t, const struct refusal *r);
 void tell_whose(struct tell *t, uint32_t id, const struct refusal_by *by);
 /* What to wait for: TELL_FDS of them. */
 size_t tell_fds(const struct tell *t, struct pollfd *out);
-/* proc_now_ms() at which tell_pump() is to be called at the latest; 0. */
+/* clock_ms() at which tell_pump() is to be called at the latest; 0. */
 int64_t tell_deadline(const struct tell *t);
 /* Never blocks. */
 void tell_pump(struct tell *t);

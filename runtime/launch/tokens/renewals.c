@@ -2,6 +2,7 @@
 
 #include "compiler/base/json.h"
 #include "compiler/base/oauth.h"
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/proc.h"
 #include "runtime/launch/tokens/sentinel.h"
 
@@ -167,7 +168,7 @@ static void keep_last(struct renewals *r, struct str json)
 	cJSON_free(text);
 	cJSON_Delete(o);
 	r->last_n = r->under_way;
-	r->last_ms = proc_now_ms();
+	r->last_ms = clock_ms();
 }
 
 static int answer_all(struct renewals *r, struct str json, struct err *err)
@@ -252,7 +253,7 @@ int renewals_ask(struct renewals *r, const cJSON *event, struct err *err)
 	if (!id || !n)
 		return err_set(err, -EPROTO, "a renewal without numbers");
 	if (r->n_last && r->last_n == n &&
-	    proc_now_ms() - r->last_ms < RENEWALS_SAME_MS)
+	    clock_ms() - r->last_ms < RENEWALS_SAME_MS)
 		return tell_gate(r, id, (struct str){r->last, r->n_last}, err);
 	for (size_t i = 0; i < RENEWALS_MAX; i++)
 		if (!r->waiting[i].id)

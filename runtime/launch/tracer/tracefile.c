@@ -1,8 +1,8 @@
 #include "runtime/launch/tracer/tracefile.h"
 
 #include "compiler/base/arena.h"
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/fileio.h"
-#include "compiler/base/sys/proc.h"
 #include "runtime/launch/session/session.h"
 
 #include <dirent.h>
@@ -136,14 +136,14 @@ static int begin_file(struct tracefile *f, struct err *err)
 	if (f->fd < 0 || flock(f->fd, LOCK_SH) < 0)
 		return err_set(err, -errno, "%s: %s", path, strerror(errno));
 	f->bytes = 0;
-	f->begun_ms = proc_now_ms();
+	f->begun_ms = clock_ms();
 	prune(f);
 	return 0;
 }
 
 static bool is_full(const struct tracefile *f, size_t more)
 {
-	uint64_t age_s = (uint64_t)(proc_now_ms() - f->begun_ms) / 1000;
+	uint64_t age_s = (uint64_t)(clock_ms() - f->begun_ms) / 1000;
 
 	return f->bytes > 0 &&
 	       (f->bytes + more > f->limits.bytes || age_s >= f->limits.age_s);

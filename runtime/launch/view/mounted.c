@@ -1,6 +1,7 @@
 #include "runtime/launch/view/mounted.h"
 
 #include "compiler/base/buf.h"
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/sys/proc.h"
 #include "compiler/plan/docker_json.h"
@@ -117,11 +118,11 @@ static bool is_mounted(struct arena *a, const char *real)
 static int wait_for(pid_t pid, int out, struct err *err)
 {
 	struct pollfd p = {.fd = out, .events = POLLIN};
-	int64_t until = proc_now_ms() + HELPER_MS;
+	int64_t until = clock_ms() + HELPER_MS;
 	char text[1024];
 	int status = 0;
 
-	while (p.fd >= 0 && proc_now_ms() < until)
+	while (p.fd >= 0 && clock_ms() < until)
 		if (poll(&p, 1, 100) > 0)
 			(void)proc_read(&p.fd, text, sizeof(text));
 	if (p.fd >= 0)

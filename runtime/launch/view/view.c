@@ -1,8 +1,8 @@
 #include "runtime/launch/view/view.h"
 
 #include "compiler/base/json.h"
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/fileio.h"
-#include "compiler/base/sys/proc.h"
 #include "runtime/launch/session/summary.h"
 
 #include <errno.h>
@@ -217,7 +217,7 @@ int view_pump(struct view *v, struct err *err)
 
 bool view_has_failed(struct view *v)
 {
-	int64_t until_ms = proc_now_ms() + VIEW_WORDS_MS, left;
+	int64_t until_ms = clock_ms() + VIEW_WORDS_MS, left;
 	struct err ignored;
 
 	do {
@@ -229,7 +229,7 @@ bool view_has_failed(struct view *v)
 			return false;
 		p[0] = (struct pollfd){v->out, POLLIN, 0};
 		p[1] = (struct pollfd){v->err, POLLIN, 0};
-		left = until_ms - proc_now_ms();
+		left = until_ms - clock_ms();
 		if (left > 0)
 			poll(p, ARRAY_LEN(p), (int)left);
 	} while (left > 0);

@@ -1,7 +1,8 @@
 #include "runtime/launch/workspace/executed.h"
 
 #include "compiler/base/gitignore.h"
-#include "compiler/base/sys/proc.h"
+#include "compiler/base/err.h"
+#include "compiler/base/sys/clock.h"
 #include "runtime/launch/workspace/wspath.h"
 
 #include <dirent.h>
@@ -53,7 +54,7 @@ static bool is_over(struct look *l)
 {
 	if (l->entries >= EXECUTED_ENTRIES ||
 	    l->out->files.n >= EXECUTED_FOUND ||
-	    (l->entries % CLOCK_EVERY == 0 && proc_now_ms() > l->until))
+	    (l->entries % CLOCK_EVERY == 0 && clock_ms() > l->until))
 		l->out->whole = false;
 	return !l->out->whole;
 }
@@ -172,7 +173,7 @@ static int by_path(const void *va, const void *vb)
 void executed_look(struct arena *a, const char *workspace, struct executed *out)
 {
 	struct look l = {
-		.a = a, .out = out, .until = proc_now_ms() + EXECUTED_TIME_MS};
+		.a = a, .out = out, .until = clock_ms() + EXECUTED_TIME_MS};
 	auto_fd int root = open(workspace, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	*out = (struct executed){.at = time(NULL), .whole = root >= 0};

@@ -1,6 +1,7 @@
 #include "runtime/launch/workspace/gitcmd.h"
 
 #include "compiler/base/buf.h"
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/sys/proc.h"
 
@@ -165,12 +166,12 @@ static int drain_pipe(int *fd, struct buf *into, size_t max)
 /* Until both pipes end. */
 static int collect_output(struct run *r, unsigned timeout_ms)
 {
-	int64_t deadline = proc_now_ms() + timeout_ms;
+	int64_t deadline = clock_ms() + timeout_ms;
 
 	while (r->out >= 0 || r->err >= 0) {
 		struct pollfd p[2] = {{.fd = r->out, .events = POLLIN},
 				      {.fd = r->err, .events = POLLIN}};
-		int64_t left = deadline - proc_now_ms();
+		int64_t left = deadline - clock_ms();
 		int rc = left > 0 ? poll(p, 2, (int)left) : 0;
 
 		if (rc < 0 && errno != EINTR)

@@ -5,6 +5,7 @@
 #include "runtime/launch/control.h"
 #include "runtime/launch/listeners.h"
 
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/sys/proc.h"
 #include "runtime/launch/session/local.h"
@@ -224,7 +225,7 @@ static void check_whose(struct run *r)
 	CHECK(gate_says(r, "question", QUESTION(3)) == 0 && asked == 3);
 	CHECK(!has_told(r, "\"id\":3") && !is_gate_told(r));
 	CHECK(questions_answer(q, 3, QUESTIONS_ONCE, &err) == -ENOENT);
-	CHECK(questions_deadline(q) > proc_now_ms());
+	CHECK(questions_deadline(q) > clock_ms());
 	CHECK(questions_pump(q, &err) == 0 && !has_told(r, "\"id\":3"));
 	CHECK(questions_whose(q, 3, &by, &err) == 0 &&
 	      questions_deadline(q) == 0);
@@ -234,7 +235,7 @@ static void check_whose(struct run *r)
 	CHECK(questions_whose(q, 3, &by, &err) == 0); /* once is enough */
 	CHECK(gate_says(r, "answered", ANSWERED(3, "gone")) == 0);
 	CHECK(gate_says(r, "question", QUESTION(4)) == 0);
-	q->open[0].until_ms = proc_now_ms();
+	q->open[0].until_ms = clock_ms();
 	CHECK(questions_pump(q, &err) == 0 && has_told(r, TOLD(4, "null")));
 	CHECK(gate_says(r, "answered", ANSWERED(4, "gone")) == 0);
 	/* Over before that: it stands before its end all the same. */

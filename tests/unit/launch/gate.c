@@ -1,6 +1,7 @@
 /* The gate's protocol, spoken by shell scripts instead of a container. */
 #include "runtime/launch/gate.h"
 
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/sys/proc.h"
 #include "runtime/launch/docker/engine.h"
@@ -78,7 +79,7 @@ static struct outcome play_heard(struct arena *a, const char *script,
 	char *argv[] = {arena_cstr(a, STR("sh")), arena_cstr(a, STR("-c")),
 			arena_cstr(a, str_of(script)), NULL};
 	struct outcome o = {0};
-	int64_t until = proc_now_ms() + 20000;
+	int64_t until = clock_ms() + 20000;
 	int status = 0;
 
 	CHECK(fileio_remove_tree(AT_FDCWD, dir, &err) == 0 &&
@@ -93,7 +94,7 @@ static struct outcome play_heard(struct arena *a, const char *script,
 		CHECK(err.code == -EPIPE); /* it was quick to end */
 	gate_close_stdin(g);
 	while (o.rc == 0 && (g->out >= 0 || g->err >= 0) &&
-	       proc_now_ms() < until) {
+	       clock_ms() < until) {
 		struct pollfd p[] = {{g->out, POLLIN, 0}, {g->err, POLLIN, 0}};
 
 		poll(p, 2, 1000);

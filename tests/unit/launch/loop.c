@@ -4,6 +4,7 @@
  */
 #include "runtime/launch/loop/loop.h"
 
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/sys/proc.h"
 #include "runtime/launch/docker/engine.h"
@@ -223,7 +224,7 @@ static void run_session(struct arena *a, struct play *p)
 	}
 	r->caller = nobody[0];
 	p->rc = loop_run(r, &p->err);
-	p->ms = proc_now_ms() - r->begun;
+	p->ms = clock_ms() - r->begun;
 	/* whatever it was, nothing of it runs any more */
 	CHECK(r->agent == 0 && r->gate->pid == 0 && !r->left);
 	CHECK(p->started <= 1);
@@ -262,7 +263,7 @@ static void play(struct arena *a, struct play *p)
 		.on_paused = on_paused,
 		.progress = p->progress,
 		.ctx = p,
-		.begun = proc_now_ms(),
+		.begun = clock_ms(),
 		.begun_fd = p->first ? begun(p->first) : -1,
 		.on_agent_runs = on_agent_runs,
 	};

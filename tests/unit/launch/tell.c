@@ -1,6 +1,7 @@
 #include "runtime/launch/tell/tell.h"
 
 #include "compiler/base/json.h"
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/proc.h"
 #include "runtime/launch/session/summary.h"
 #include "runtime/launch/tell/webhook.h"
@@ -174,7 +175,7 @@ static void check_pace(struct arena *a)
 	}
 	CHECK(tell_deadline(t) > 0);
 	while (tell_deadline(t)) { /* the second's end */
-		int64_t left = tell_deadline(t) - proc_now_ms();
+		int64_t left = tell_deadline(t) - clock_ms();
 
 		poll(NULL, 0, left > 0 ? (int)left : 0);
 		tell_pump(t);
@@ -333,16 +334,16 @@ static void check_whose(struct arena *a)
 
 static void wait_idle(struct hook *h, int64_t most_ms)
 {
-	int64_t until = proc_now_ms() + most_ms;
+	int64_t until = clock_ms() + most_ms;
 
-	while (!hook_is_idle(h) && proc_now_ms() < until) {
+	while (!hook_is_idle(h) && clock_ms() < until) {
 		struct pollfd p[HOOK_FDS + 1];
 		size_t n = hook_fds(h, p);
 		struct proc_signal s;
 
 		p[n++] = (struct pollfd){.fd = proc_signals_fd(),
 					 .events = POLLIN};
-		poll(p, n, (int)(until - proc_now_ms()));
+		poll(p, n, (int)(until - clock_ms()));
 		while (proc_signals_next(&s))
 			;
 		hook_pump(h);

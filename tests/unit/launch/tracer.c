@@ -1,6 +1,7 @@
 /* What membrane-watch says, said by shell scripts instead of a container. */
 #include "runtime/launch/tracer/tracer.h"
 
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/sys/proc.h"
 #include "runtime/launch/docker/engine.h"
@@ -71,10 +72,10 @@ static void step(struct tracer *t)
 
 static void finish(struct tracer *t)
 {
-	int64_t until = proc_now_ms() + 20000;
+	int64_t until = clock_ms() + 20000;
 	int status = 0;
 
-	while ((t->out >= 0 || t->err >= 0) && proc_now_ms() < until) {
+	while ((t->out >= 0 || t->err >= 0) && clock_ms() < until) {
 		step(t);
 		tracer_tell(t, 1, 2, NULL);
 	}
@@ -219,9 +220,9 @@ static uint64_t heard(void)
 /* Until it has been told whose processes. */
 static void until_told(struct tracer *t)
 {
-	int64_t until = proc_now_ms() + 20000;
+	int64_t until = clock_ms() + 20000;
 
-	while (!t->told && proc_now_ms() < until) {
+	while (!t->told && clock_ms() < until) {
 		step(t);
 		tracer_tell(t, 1, 2, NULL);
 	}

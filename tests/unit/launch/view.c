@@ -4,6 +4,7 @@
  */
 #include "runtime/launch/view/view.h"
 
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/sys/proc.h"
 #include "compiler/plan/docker_json.h"
@@ -76,7 +77,7 @@ static struct outcome play(const char *script, struct str hello)
 	hello_holds *holds = arena_new_of(a, hello_holds);
 	struct decisions *d = arena_new_of(a, struct decisions);
 	struct outcome o = {.v = v};
-	int64_t until = proc_now_ms() + 20000;
+	int64_t until = clock_ms() + 20000;
 	struct buf text;
 	int status = 0, root;
 
@@ -95,7 +96,7 @@ static struct outcome play(const char *script, struct str hello)
 	CHECK(view_start(v, plain_engine(), argv, -1, &err) == 0);
 	view_tell(v, hello);
 	while (o.rc == 0 && (v->out >= 0 || v->err >= 0) &&
-	       proc_now_ms() < until) {
+	       clock_ms() < until) {
 		struct pollfd p[] = {
 			{v->out, POLLIN, 0},
 			{v->err, POLLIN, 0},
