@@ -8,7 +8,7 @@ import subprocess
 import threading
 
 import live
-from live import Failed, Log, Skip, check, matching
+from live import Failed, Log, Skip, check, matching, within
 
 test = live.docker_only("a daemon without root")
 
@@ -87,8 +87,13 @@ class Host:
 
     def nothing_is_left(self, when):
         check(not self.mounted(), "nothing is mounted " + when, self.mounted())
-        left = self.run("docker", "ps", "-aq", status=0).stdout
-        check(not left, "no container is there " + when, left)
+        # a gate may end behind its launcher
+        check(within(10, lambda: not self.containers()),
+              "no container is there " + when, self.containers())
+
+    def containers(self):
+        return self.run("docker", "ps", "-a", "--format",
+                        "{{.Names}} {{.Status}}", status=0).stdout
 
 
 @contextlib.contextmanager
