@@ -35,9 +35,10 @@ EVERY = {"kill": 11, "full": 9, "part": 13}
 COMMAND = ["run", "--", "sh", "-c", "echo here; cat .env"]
 
 
-# A handler's word to its own loop, which no disk can refuse: how many there are
-# before a step is as signals come.
-SIGNALLED = re.compile(r"^write\(\d+, \"[^\"]{1,4}\", 1\).*INJECTED", re.M)
+# A handler's word to its own loop (struct proc_signal), or a byte that wakes it,
+# which no disk can refuse: how many there are before a step is as signals come.
+SIGNALLED = re.compile(
+    r"^write\(\d+, \"(?:[^\"]{1,4}\", 1|[^\"]{8,32}\", 8)\).*INJECTED", re.M)
 
 
 class Traced:
