@@ -149,13 +149,22 @@ q = bytes.fromhex("1234010000010000000000000473697465047465737400") + b"\0\1\0\1
 s.sendto(q, ("192.0.0.1", 53))
 print(len(s.recv(999)) > len(q))
 """
+BY_TCP = r"""
+import socket
+s = socket.create_connection(("192.0.0.1", 53), 5)
+q = bytes.fromhex("1235010000010000000000000374637004" "77696c64" "0474657374" "00") + b"\0\1\0\1"
+s.sendall(len(q).to_bytes(2, "big") + q)
+s.recv(999)
+"""
 
 
 @user
 def an_answer_is_whose_the_question_was():
-    """Of many at once; what is asked without a connection is nobody's."""
+    """Of many at once, by TCP too; what is asked without a connection is
+    nobody's."""
     command = "for i in $(seq 40); do getent ahosts n$i.wild.test " \
-        ">/dev/null & done; wait; exec python3 -c '%s'" % UNCONNECTED
+        ">/dev/null & done; wait; python3 -c '%s' tcp.wild.test; " \
+        "exec python3 -c '%s'" % (BY_TCP, UNCONNECTED)
     with live.Place(ASKED + "allow: ['*.wild.test', site.test]\n") as where:
         s = run(where, command)
         check(s.stdout == "True\n", "each was answered", (s.stdout, s.stderr))
@@ -166,9 +175,9 @@ def an_answer_is_whose_the_question_was():
         told = [(args(e)["dns_response"][0]["query_data"]["query"],
                  argv.get(e["processId"])) for e in found
                 if e["eventName"] == "net_packet_dns_response"]
-        check(len({name for name, _ in told}) == 41, "all of them", told)
-        wrong = [(name, words) for name, words in told if words !=
-                 (name != "site.test" and ["getent", "ahosts", name] or None)]
+        check(len({name for name, _ in told}) == 42, "all of them", told)
+        wrong = [(name, words) for name, words in told if (words or [None])[-1]
+                 != (name if name != "site.test" else None)]
         check(not wrong, "each is its own process's", wrong)
 
 
