@@ -121,8 +121,10 @@ static struct asked connection_asked(const struct record *r,
 {
 	bool is_asked = r->head->flags & WATCH_ASKED;
 	struct asked a = {ASKED_NOT, true, s->local_port, 0};
+	const struct value *to = &r->v[2];
 
-	if (r->v[2].kind != VALUE_ADDR || !value_is_resolver(&r->v[2].addr) || (is_asked && !s->local_port))
+	if (to->kind != VALUE_ADDR || !value_is_resolver(&to->addr) ||
+	    (is_asked && !s->local_port))
 		return a;
 	if (s->type == SOCK_STREAM)
 		a.by = ASKED_TCP;

@@ -38,7 +38,8 @@ COMMAND = ["run", "--", "sh", "-c", "echo here; cat .env"]
 # A handler's word to its own loop (struct proc_signal), or a byte that wakes it,
 # which no disk can refuse: how many there are before a step is as signals come.
 SIGNALLED = re.compile(
-    r"^write\(\d+, \"(?:[^\"]{1,4}\", 1|[^\"]{8,32}\", 8)\).*INJECTED", re.M)
+    r"^write\(\d+, \"[^\"]{1,4}(?:\", 1|\\0\\0\\0\\(?:00)?[01][^\"]{3,12}\", 8)"
+    r"\).*INJECTED", re.M)
 
 
 class Traced:

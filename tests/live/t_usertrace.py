@@ -152,7 +152,8 @@ print(len(s.recv(999)) > len(q))
 BY_TCP = r"""
 import socket
 s = socket.create_connection(("192.0.0.1", 53), 5)
-q = bytes.fromhex("1235010000010000000000000374637004" "77696c64" "0474657374" "00") + b"\0\1\0\1"
+q = bytes.fromhex("1235010000010000000000000374637004" "77696c640474657374"
+                  "0000010001")
 s.sendall(len(q).to_bytes(2, "big") + q)
 s.recv(999)
 """
