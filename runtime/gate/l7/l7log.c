@@ -1,30 +1,22 @@
 #include "runtime/gate/l7/l7log.h"
 
+#include "compiler/base/sys/sysctl.h"
 #include "runtime/gate/l7/clients.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #define QUEUE_LINES "4096"
-
-/* In a container it is set from outside; either way the default will do. */
-static void lengthen_queue(void)
-{
-	auto_fd int fd =
-		open("/proc/sys/net/unix/max_dgram_qlen", O_WRONLY | O_CLOEXEC);
-
-	if (fd >= 0)
-		ignore(write(fd, QUEUE_LINES, sizeof(QUEUE_LINES) - 1));
-}
 
 int l7log_open(struct l7log *log, const char *path, struct err *err)
 {
 	auto_fd int fd = -1;
 	int on = 1;
 
-	lengthen_queue();
+	/* In a container it is set from outside; either way the default will
+	 * do. */
+	(void)sysctl_put("net/unix/max_dgram_qlen", QUEUE_LINES);
 	fd = clients_bind(SOCK_DGRAM, path, err);
 	if (fd < 0)
 		return fd;

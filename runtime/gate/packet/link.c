@@ -1,7 +1,9 @@
 #include "runtime/gate/packet/link.h"
 
 #include "compiler/base/sys/clock.h"
+#include "compiler/base/sys/sysctl.h"
 #include "compiler/plan/gate.h"
+#include "runtime/gate/packet/rtnl.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -14,97 +16,26 @@
 #include <poll.h>
 #include <string.h>
 
-struct rt {
-	struct mnl_socket *nl;
-	uint32_t seq;
-	/* Large enough for what one recv returns, aligned for nlmsghdr. */
-	uint64_t room[4096];
-};
-
-static void rt_done(struct rt *rt)
-{
-	if (rt->nl)
-		mnl_socket_close(rt->nl);
-}
-#define auto_rt __attribute__((cleanup(rt_done)))
-
-static int rt_open(struct rt *rt, unsigned groups, struct err *err)
-{
-	rt->seq = 1;
-	rt->nl = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
-	if (!rt->nl || mnl_socket_bind(rt->nl, groups, MNL_SOCKET_AUTOPID) < 0)
-		return err_set(err, -errno, "rtnetlink socket: %s",
-			       strerror(errno));
-	return 0;
-}
-
-static struct nlmsghdr *rt_begin(struct rt *rt, uint16_t type, uint16_t flags)
-{
-	struct nlmsghdr *h = mnl_nlmsg_put_header(rt->room);
-
-	h->nlmsg_type = type;
-	h->nlmsg_flags = NLM_F_REQUEST | flags;
-	h->nlmsg_seq = ++rt->seq;
-	return h;
-}
-
 static int take_fact(const struct nlmsghdr *h, void *facts)
 {
 	link_facts_add(facts, h);
 	return MNL_CB_OK;
 }
 
-/* Send, and read the answer to its end; facts may be NULL. */
-static int rt_talk(struct rt *rt, const struct nlmsghdr *h,
-		   struct link_facts *facts)
-{
-	unsigned port = mnl_socket_get_portid(rt->nl);
-	int rc = 1;
-
-	if (mnl_socket_sendto(rt->nl, h, h->nlmsg_len) < 0)
-		return -errno;
-	while (rc > 0) {
-		ssize_t n =
-			mnl_socket_recvfrom(rt->nl, rt->room, sizeof(rt->room));
-
-		if (n < 0)
-			return -errno;
-		rc = mnl_cb_run(rt->room, (size_t)n, rt->seq, port,
-				facts ? take_fact : NULL, facts);
-		if (rc < 0)
-			return -errno;
-	}
-	return 0;
-}
-
-static int dump_objects(struct rt *rt, uint16_t type, size_t body,
-			struct link_facts *out, struct err *err)
-{
-	struct nlmsghdr *h = rt_begin(rt, type, NLM_F_DUMP);
-	int rc;
-
-	mnl_nlmsg_put_extra_header(h, body);
-	rc = rt_talk(rt, h, out);
-	if (rc < 0)
-		return err_set(err, rc, "listing links and routes: %s",
-			       strerror(-rc));
-	return 0;
-}
-
 int link_facts_read(struct link_facts *out, struct err *err)
 {
-	auto_rt struct rt rt = {0};
+	auto_rtnl struct rtnl rt = {0};
 	struct link_facts facts = {0};
-	int rc = rt_open(&rt, 0, err);
+	int rc = rtnl_open(&rt, 0, err);
 
 	if (rc < 0)
 		return rc;
-	if ((rc = dump_objects(&rt, RTM_GETLINK, sizeof(struct ifinfomsg),
-			       &facts, err)) < 0 ||
-	    (rc = dump_objects(&rt, RTM_GETADDR, sizeof(struct ifaddrmsg),
-			       &facts, err)) < 0 ||
-	    (rc = dump_objects(&rt, RTM_GETROUTE, sizeof(struct rtmsg), &facts,
-			       err)) < 0)
+	if ((rc = rtnl_dump(&rt, RTM_GETLINK, sizeof(struct ifinfomsg),
+			    take_fact, &facts, err)) < 0 ||
+	    (rc = rtnl_dump(&rt, RTM_GETADDR, sizeof(struct ifaddrmsg),
+			    take_fact, &facts, err)) < 0 ||
+	    (rc = rtnl_dump(&rt, RTM_GETROUTE, sizeof(struct rtmsg), take_fact,
+			    &facts, err)) < 0)
 		return rc;
 	*out = facts;
 	return 0;
@@ -112,11 +43,11 @@ int link_facts_read(struct link_facts *out, struct err *err)
 
 int link_await_uplink(struct link_facts *out, int wait_ms, struct err *err)
 {
-	auto_rt struct rt events = {0};
+	auto_rtnl struct rtnl events = {0};
 	int64_t deadline_ms = clock_ms() + wait_ms;
-	int rc = rt_open(&events,
-			 RTMGRP_LINK | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE,
-			 err);
+	int rc = rtnl_open(&events,
+			   RTMGRP_LINK | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE,
+			   err);
 
 	while (rc == 0) {
 		struct pollfd p = {0};
@@ -141,96 +72,11 @@ int link_await_uplink(struct link_facts *out, int wait_ms, struct err *err)
 static const uint8_t gate_mac[6] = {0x02, 0x6d, 0x65, 0x6d, 0x62, 0x01};
 static const uint8_t agent_mac[6] = {0x02, 0x6d, 0x65, 0x6d, 0x62, 0x02};
 
-/* Two ends of one cable. */
-struct pair {
-	const char *name, *other;
-	const uint8_t *mac, *other_mac; /* NULL: the kernel's to choose */
-	pid_t peer; /* whose network the other is in; 0: this one */
-	uint32_t mtu;
-};
-
-static void put_end(struct nlmsghdr *h, const char *name, const uint8_t *mac,
-		    uint32_t mtu)
-{
-	mnl_attr_put_strz(h, IFLA_IFNAME, name);
-	mnl_attr_put_u32(h, IFLA_MTU, mtu);
-	if (mac)
-		mnl_attr_put(h, IFLA_ADDRESS, 6, mac);
-}
-
-static int make_pair(struct rt *rt, const struct pair *p, struct err *err)
-{
-	struct nlmsghdr *h = rt_begin(rt, RTM_NEWLINK,
-				      NLM_F_CREATE | NLM_F_EXCL | NLM_F_ACK);
-	struct nlattr *info, *data, *end;
-	int rc;
-
-	mnl_nlmsg_put_extra_header(h, sizeof(struct ifinfomsg));
-	put_end(h, p->name, p->mac, p->mtu);
-	info = mnl_attr_nest_start(h, IFLA_LINKINFO);
-	mnl_attr_put_str(h, IFLA_INFO_KIND, "veth");
-	data = mnl_attr_nest_start(h, IFLA_INFO_DATA);
-	end = mnl_attr_nest_start(h, VETH_INFO_PEER);
-	mnl_nlmsg_put_extra_header(h, sizeof(struct ifinfomsg));
-	put_end(h, p->other, p->other_mac, p->mtu);
-	if (p->peer)
-		mnl_attr_put_u32(h, IFLA_NET_NS_PID, (uint32_t)p->peer);
-	mnl_attr_nest_end(h, end);
-	mnl_attr_nest_end(h, data);
-	mnl_attr_nest_end(h, info);
-	rc = rt_talk(rt, h, NULL);
-	if (rc < 0)
-		return err_set(err, rc, "making the link %s: %s", p->name,
-			       strerror(-rc));
-	return 0;
-}
-
-static struct nlmsghdr *begin_link(struct rt *rt, uint32_t index, bool change,
-				   bool up)
-{
-	struct nlmsghdr *h = rt_begin(rt, RTM_NEWLINK, NLM_F_ACK);
-	struct ifinfomsg *ifi =
-		mnl_nlmsg_put_extra_header(h, sizeof(struct ifinfomsg));
-
-	ifi->ifi_index = (int)index;
-	ifi->ifi_change = change ? IFF_UP : 0;
-	ifi->ifi_flags = up ? IFF_UP : 0;
-	return h;
-}
-
-/* No IPv6 address that nobody asked for. A kernel without IPv6 has none. */
-static int no_link_local(struct rt *rt, uint32_t index, struct err *err)
-{
-	struct nlmsghdr *h = begin_link(rt, index, false, false);
-	struct nlattr *spec = mnl_attr_nest_start(h, IFLA_AF_SPEC);
-	struct nlattr *inet6 = mnl_attr_nest_start(h, AF_INET6);
-	int rc;
-
-	mnl_attr_put_u8(h, IFLA_INET6_ADDR_GEN_MODE, IN6_ADDR_GEN_MODE_NONE);
-	mnl_attr_nest_end(h, inet6);
-	mnl_attr_nest_end(h, spec);
-	rc = rt_talk(rt, h, NULL);
-	if (rc < 0 && rc != -EAFNOSUPPORT && rc != -EOPNOTSUPP)
-		return err_set(err, rc, "no link-local address: %s",
-			       strerror(-rc));
-	return 0;
-}
-
-static int set_up(struct rt *rt, uint32_t index, bool up, struct err *err)
-{
-	int rc = rt_talk(rt, begin_link(rt, index, true, up), NULL);
-
-	if (rc < 0)
-		return err_set(err, rc, "setting a link %s: %s",
-			       up ? "up" : "down", strerror(-rc));
-	return 0;
-}
-
-static int add_address(struct rt *rt, uint32_t index, const char *text,
+static int add_address(struct rtnl *rt, uint32_t index, const char *text,
 		       uint8_t bits, struct err *err)
 {
-	struct nlmsghdr *h = rt_begin(rt, RTM_NEWADDR,
-				      NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ACK);
+	struct nlmsghdr *h = rtnl_begin(
+		rt, RTM_NEWADDR, NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ACK);
 	struct ifaddrmsg *ifa = mnl_nlmsg_put_extra_header(h, sizeof(*ifa));
 	struct addr a;
 	int rc;
@@ -245,7 +91,7 @@ static int add_address(struct rt *rt, uint32_t index, const char *text,
 		ifa->ifa_flags = IFA_F_NODAD;
 	mnl_attr_put(h, IFA_LOCAL, addr_bits(a.family) / 8u, a.b);
 	mnl_attr_put(h, IFA_ADDRESS, addr_bits(a.family) / 8u, a.b);
-	rc = rt_talk(rt, h, NULL);
+	rc = rtnl_talk(rt, h, NULL, NULL);
 	if (rc < 0)
 		return err_set(err, rc, "address %s: %s", text, strerror(-rc));
 	return 0;
@@ -253,11 +99,11 @@ static int add_address(struct rt *rt, uint32_t index, const char *text,
 
 /* Who is at the other end, for good: nobody can say otherwise, and nobody has
  * to ask, which without a link-local address the gate could not. */
-static int add_neighbour(struct rt *rt, uint32_t index, const char *text,
+static int add_neighbour(struct rtnl *rt, uint32_t index, const char *text,
 			 const uint8_t mac[6], struct err *err)
 {
-	struct nlmsghdr *h = rt_begin(rt, RTM_NEWNEIGH,
-				      NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ACK);
+	struct nlmsghdr *h = rtnl_begin(
+		rt, RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ACK);
 	struct ndmsg *nd = mnl_nlmsg_put_extra_header(h, sizeof(*nd));
 	struct addr a;
 	int rc;
@@ -269,18 +115,18 @@ static int add_neighbour(struct rt *rt, uint32_t index, const char *text,
 	nd->ndm_state = NUD_PERMANENT;
 	mnl_attr_put(h, NDA_DST, addr_bits(a.family) / 8u, a.b);
 	mnl_attr_put(h, NDA_LLADDR, 6, mac);
-	rc = rt_talk(rt, h, NULL);
+	rc = rtnl_talk(rt, h, NULL, NULL);
 	if (rc < 0)
 		return err_set(err, rc, "neighbour %s: %s", text,
 			       strerror(-rc));
 	return 0;
 }
 
-static struct nlmsghdr *begin_default(struct rt *rt, uint32_t index, bool v6,
+static struct nlmsghdr *begin_default(struct rtnl *rt, uint32_t index, bool v6,
 				      uint8_t scope)
 {
-	struct nlmsghdr *h = rt_begin(rt, RTM_NEWROUTE,
-				      NLM_F_CREATE | NLM_F_EXCL | NLM_F_ACK);
+	struct nlmsghdr *h = rtnl_begin(rt, RTM_NEWROUTE,
+					NLM_F_CREATE | NLM_F_EXCL | NLM_F_ACK);
 	struct rtmsg *r = mnl_nlmsg_put_extra_header(h, sizeof(*r));
 
 	r->rtm_family = v6 ? AF_INET6 : AF_INET;
@@ -292,7 +138,7 @@ static struct nlmsghdr *begin_default(struct rt *rt, uint32_t index, bool v6,
 	return h;
 }
 
-static int add_default(struct rt *rt, uint32_t index, const char *gateway,
+static int add_default(struct rtnl *rt, uint32_t index, const char *gateway,
 		       struct err *err)
 {
 	struct nlmsghdr *h;
@@ -303,7 +149,7 @@ static int add_default(struct rt *rt, uint32_t index, const char *gateway,
 		return err_set(err, -EINVAL, "gateway '%s'", gateway);
 	h = begin_default(rt, index, a.family == ADDR_V6, RT_SCOPE_UNIVERSE);
 	mnl_attr_put(h, RTA_GATEWAY, addr_bits(a.family) / 8u, a.b);
-	rc = rt_talk(rt, h, NULL);
+	rc = rtnl_talk(rt, h, NULL, NULL);
 	if (rc < 0)
 		return err_set(err, rc, "route through %s: %s", gateway,
 			       strerror(-rc));
@@ -319,27 +165,27 @@ static int if_index(const char *name, uint32_t *out, struct err *err)
 	return 0;
 }
 
-static int addresses_up(struct rt *rt, uint32_t index, const char *v4,
+static int addresses_up(struct rtnl *rt, uint32_t index, const char *v4,
 			uint8_t v4_bits, const char *v6, struct err *err)
 {
-	int rc = no_link_local(rt, index, err);
+	int rc = rtnl_no_link_local(rt, index, err);
 
 	if (rc < 0 || (rc = add_address(rt, index, v4, v4_bits, err)) < 0 ||
-	    (rc = set_up(rt, index, true, err)) < 0)
+	    (rc = rtnl_set_up(rt, index, true, err)) < 0)
 		return rc;
 	return v6 ? add_address(rt, index, v6, LINK_V6_BITS, err) : 0;
 }
 
 int link_gate_up(pid_t peer, uint32_t mtu, bool ipv6, struct err *err)
 {
-	const struct pair pair = {LINK_GATE_IF, LINK_AGENT_IF, gate_mac,
-				  agent_mac,	peer,	       mtu};
-	auto_rt struct rt rt = {0};
+	const struct rtnl_pair pair = {LINK_GATE_IF, LINK_AGENT_IF, gate_mac,
+				       agent_mac,    peer,	    mtu};
+	auto_rtnl struct rtnl rt = {0};
 	uint32_t index;
 	int rc;
 
-	if ((rc = rt_open(&rt, 0, err)) < 0 ||
-	    (rc = make_pair(&rt, &pair, err)) < 0 ||
+	if ((rc = rtnl_open(&rt, 0, err)) < 0 ||
+	    (rc = rtnl_make_pair(&rt, &pair, err)) < 0 ||
 	    (rc = if_index(LINK_GATE_IF, &index, err)) < 0)
 		return rc;
 	rc = addresses_up(&rt, index, LINK_GATE_V4, LINK_V4_BITS,
@@ -355,64 +201,64 @@ int link_gate_up(pid_t peer, uint32_t mtu, bool ipv6, struct err *err)
 /* One end stays down: nothing that is sent there arrives, or comes back. */
 int link_sink_up(bool *ipv6, struct err *err)
 {
-	static const struct pair pair = {
+	static const struct rtnl_pair pair = {
 		LINK_SINK_IF, LINK_SINK_IF "x", NULL, NULL, 0, LINK_SINK_MTU};
-	auto_rt struct rt rt = {0};
+	auto_rtnl struct rtnl rt = {0};
 	uint32_t index;
 	int rc;
 
-	if ((rc = rt_open(&rt, 0, err)) < 0 ||
-	    (rc = make_pair(&rt, &pair, err)) < 0 ||
+	if ((rc = rtnl_open(&rt, 0, err)) < 0 ||
+	    (rc = rtnl_make_pair(&rt, &pair, err)) < 0 ||
 	    (rc = if_index(LINK_SINK_IF, &index, err)) < 0 ||
-	    (rc = no_link_local(&rt, index, err)) < 0 ||
-	    (rc = set_up(&rt, index, true, err)) < 0)
+	    (rc = rtnl_no_link_local(&rt, index, err)) < 0 ||
+	    (rc = rtnl_set_up(&rt, index, true, err)) < 0)
 		return rc;
-	rc = rt_talk(&rt, begin_default(&rt, index, false, RT_SCOPE_LINK),
-		     NULL);
+	rc = rtnl_talk(&rt, begin_default(&rt, index, false, RT_SCOPE_LINK),
+		       NULL, NULL);
 	if (rc < 0)
 		return err_set(err, rc, "a route to nowhere: %s",
 			       strerror(-rc));
 	/* a kernel without IPv6 has no route for it, and needs none */
 	*ipv6 = *ipv6 &&
-		rt_talk(&rt, begin_default(&rt, index, true, RT_SCOPE_LINK),
-			NULL) == 0;
+		rtnl_talk(&rt, begin_default(&rt, index, true, RT_SCOPE_LINK),
+			  NULL, NULL) == 0;
 	return 0;
 }
 
 int link_machine_up(struct err *err)
 {
-	auto_rt struct rt rt = {0};
+	auto_rtnl struct rtnl rt = {0};
 	uint32_t lo;
 	int rc;
 
-	if ((rc = rt_open(&rt, 0, err)) < 0 ||
+	if ((rc = rtnl_open(&rt, 0, err)) < 0 ||
 	    (rc = if_index("lo", &lo, err)) < 0 ||
-	    (rc = set_up(&rt, lo, true, err)) < 0)
+	    (rc = rtnl_set_up(&rt, lo, true, err)) < 0)
 		return rc;
 	return add_address(&rt, lo, LINK_MACHINE_V4, 32, err);
 }
 
 int link_gate_down(struct err *err)
 {
-	auto_rt struct rt rt = {0};
+	auto_rtnl struct rtnl rt = {0};
 	uint32_t index;
 	int rc;
 
-	if ((rc = rt_open(&rt, 0, err)) < 0 ||
+	if ((rc = rtnl_open(&rt, 0, err)) < 0 ||
 	    (rc = if_index(LINK_GATE_IF, &index, err)) < 0)
 		return rc;
-	return set_up(&rt, index, false, err);
+	return rtnl_set_up(&rt, index, false, err);
 }
 
 int link_agent_up(bool ipv6, struct err *err)
 {
-	auto_rt struct rt rt = {0};
+	auto_rtnl struct rtnl rt = {0};
 	uint32_t lo, index;
 	int rc;
 
-	if ((rc = rt_open(&rt, 0, err)) < 0 ||
+	if ((rc = rtnl_open(&rt, 0, err)) < 0 ||
 	    (rc = if_index("lo", &lo, err)) < 0 ||
-	    (rc = set_up(&rt, lo, true, err)) < 0 ||
+	    (rc = rtnl_set_up(&rt, lo, true, err)) < 0 ||
 	    (rc = if_index(LINK_AGENT_IF, &index, err)) < 0 ||
 	    (rc = addresses_up(&rt, index, LINK_AGENT_V4, LINK_V4_BITS,
 			       ipv6 ? LINK_AGENT_V6 : NULL, err)) < 0 ||
@@ -426,16 +272,16 @@ int link_agent_up(bool ipv6, struct err *err)
 }
 
 /* Down, renamed, its addresses gone with what the runtime gave it. */
-static int rename_agent(struct rt *rt, uint32_t index, struct err *err)
+static int rename_agent(struct rtnl *rt, uint32_t index, struct err *err)
 {
 	struct nlmsghdr *h;
-	int rc = set_up(rt, index, false, err);
+	int rc = rtnl_set_up(rt, index, false, err);
 
 	if (rc < 0)
 		return rc;
-	h = begin_link(rt, index, false, false);
+	h = rtnl_begin_link(rt, index, false, false);
 	mnl_attr_put_strz(h, IFLA_IFNAME, LINK_GATE_IF);
-	rc = rt_talk(rt, h, NULL);
+	rc = rtnl_talk(rt, h, NULL, NULL);
 	if (rc < 0)
 		return err_set(err, rc, "renaming the agent's link: %s",
 			       strerror(-rc));
@@ -444,15 +290,16 @@ static int rename_agent(struct rt *rt, uint32_t index, struct err *err)
 
 int link_bridge_up(bool ipv6, struct err *err)
 {
-	auto_rt struct rt rt = {0}, events = {0};
+	auto_rtnl struct rtnl rt = {0}, events = {0};
 	int64_t deadline_ms = clock_ms() + LINK_BRIDGE_WAIT_MS;
 	const struct link_if *found = NULL;
 	struct link_facts facts;
 	uint32_t index;
 	int rc;
 
-	if ((rc = rt_open(&rt, 0, err)) < 0 ||
-	    (rc = rt_open(&events, RTMGRP_LINK | RTMGRP_IPV4_IFADDR, err)) < 0)
+	if ((rc = rtnl_open(&rt, 0, err)) < 0 ||
+	    (rc = rtnl_open(&events, RTMGRP_LINK | RTMGRP_IPV4_IFADDR, err)) <
+		    0)
 		return rc;
 	for (;;) {
 		struct pollfd p = {mnl_socket_get_fd(events.nl), POLLIN, 0};
@@ -476,10 +323,10 @@ int link_bridge_up(bool ipv6, struct err *err)
 			    ipv6 ? LINK_GATE_V6 : NULL, err);
 }
 
-static int add_mark_rule(struct rt *rt, struct err *err)
+static int add_mark_rule(struct rtnl *rt, struct err *err)
 {
-	struct nlmsghdr *h = rt_begin(rt, RTM_NEWRULE,
-				      NLM_F_CREATE | NLM_F_EXCL | NLM_F_ACK);
+	struct nlmsghdr *h = rtnl_begin(rt, RTM_NEWRULE,
+					NLM_F_CREATE | NLM_F_EXCL | NLM_F_ACK);
 	struct fib_rule_hdr *r = mnl_nlmsg_put_extra_header(h, sizeof(*r));
 	int rc;
 
@@ -488,7 +335,7 @@ static int add_mark_rule(struct rt *rt, struct err *err)
 	r->table = LINK_TPROXY_TABLE;
 	mnl_attr_put_u32(h, FRA_FWMARK, GATE_MARK_TPROXY);
 	mnl_attr_put_u32(h, FRA_TABLE, LINK_TPROXY_TABLE);
-	rc = rt_talk(rt, h, NULL);
+	rc = rtnl_talk(rt, h, NULL, NULL);
 	if (rc < 0 && rc != -EEXIST)
 		return err_set(err, rc, "rule for marked packets: %s",
 			       strerror(-rc));
@@ -497,19 +344,19 @@ static int add_mark_rule(struct rt *rt, struct err *err)
 
 int link_tproxy_up(struct err *err)
 {
-	auto_rt struct rt rt = {0};
+	auto_rtnl struct rtnl rt = {0};
 	struct nlmsghdr *h;
 	struct rtmsg *r;
 	uint32_t lo;
 	int rc;
 
-	if ((rc = rt_open(&rt, 0, err)) < 0 ||
+	if ((rc = rtnl_open(&rt, 0, err)) < 0 ||
 	    (rc = if_index("lo", &lo, err)) < 0 ||
-	    (rc = set_up(&rt, lo, true, err)) < 0 ||
+	    (rc = rtnl_set_up(&rt, lo, true, err)) < 0 ||
 	    (rc = add_mark_rule(&rt, err)) < 0)
 		return rc;
-	h = rt_begin(&rt, RTM_NEWROUTE,
-		     NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ACK);
+	h = rtnl_begin(&rt, RTM_NEWROUTE,
+		       NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ACK);
 	r = mnl_nlmsg_put_extra_header(h, sizeof(*r));
 	r->rtm_family = AF_INET6;
 	r->rtm_table = LINK_TPROXY_TABLE;
@@ -517,31 +364,18 @@ int link_tproxy_up(struct err *err)
 	r->rtm_scope = RT_SCOPE_HOST;
 	r->rtm_type = RTN_LOCAL;
 	mnl_attr_put_u32(h, RTA_OIF, lo);
-	rc = rt_talk(&rt, h, NULL);
+	rc = rtnl_talk(&rt, h, NULL, NULL);
 	if (rc < 0)
 		return err_set(err, rc, "route for marked packets: %s",
 			       strerror(-rc));
 	return 0;
 }
 
-/* True when the switch reads 1, if need be after writing it. */
-static bool switched_on(const char *path)
-{
-	auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
-	auto_fd int out = -1;
-	char c;
-
-	if (fd >= 0 && read(fd, &c, 1) == 1 && c == '1')
-		return true;
-	out = open(path, O_WRONLY | O_CLOEXEC);
-	return out >= 0 && write(out, "1", 1) == 1;
-}
-
 int link_forwarding(bool *ipv6, struct err *err)
 {
-	if (!switched_on("/proc/sys/net/ipv4/ip_forward"))
+	if (!sysctl_put("net/ipv4/ip_forward", "1"))
 		return err_set(err, -EPERM, "net.ipv4.ip_forward is off");
-	if (*ipv6 && !switched_on("/proc/sys/net/ipv6/conf/all/forwarding"))
+	if (*ipv6 && !sysctl_put("net/ipv6/conf/all/forwarding", "1"))
 		*ipv6 = false;
 	return 0;
 }
