@@ -102,7 +102,8 @@ HOST_SRC := $(wildcard compiler/*.c compiler/*/*.c compiler/*/*/*.c \
 	runtime/launch/*/*.c runtime/gate/plan/names.c)
 # Of the broker who asks it.
 GATE_SRC := $(BASE_SRC) $(wildcard runtime/broker/ask.c runtime/forward/*.c \
-	runtime/gate/*.c runtime/gate/*/*.c)
+	runtime/gate/*.c runtime/gate/*/*.c) $(addprefix compiler/plan/,manifest.c \
+	read.c write.c)
 READER_SRC := $(wildcard runtime/reader/*.c) runtime/broker/ask.c \
 	compiler/base/sys/fdpass.c
 WATCH_SRC := $(addprefix compiler/base/,arena.c buf.c err.c str.c \

@@ -14,6 +14,7 @@
 #define PLAN_GIT_EXCLUDE    "git.exclude"
 #define PLAN_HOSTS	    "hosts.map"
 #define PLAN_KNOWN_HOSTS    "known_hosts"
+#define PLAN_KUBERNETES	    "kubernetes.json"
 #define PLAN_LEAVES	    "crt.lst"
 #define PLAN_LUA	    "gate.lua"
 #define PLAN_MOUNTS	    "mounts.plan"

@@ -72,6 +72,7 @@
 #define GATE_UPSTREAM_CA "/upstream-ca.pem"	   /* of the launcher's */
 #define GATE_UPSTREAM	 GATE_DIR "/upstream.sock" /* to the proxy */
 #define GATE_FAILURES	 GATE_DIR "/upstream.map" /* why that failed, by port */
+#define GATE_READY	 GATE_DIR "/ready"	  /* locked by a gate that is */
 #define GATE_ROOTS	 GATE_DIR "/roots.pem"	  /* the system's, and those */
 #define GATE_PORTS	 "/ports" /* the launcher's socket: docker_json.h */
 

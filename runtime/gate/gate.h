@@ -23,7 +23,9 @@ struct gate {
 	struct change change;
 	uint32_t asked; /* the generation that it is to be */
 	struct names_hosts hosts;
+	struct uplink uplink;
 	struct link_facts facts;
+	int pod_ports[LIMIT_PUBLISHED]; /* sockets, until PID 1 has them */
 	struct nftset sets;
 	struct resolved seen;
 	struct dns_gate dns;

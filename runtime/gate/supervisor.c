@@ -4,6 +4,11 @@
  * only watches: when the launcher's end of stdin closes, the worker dies or a
  * signal comes, everything ends at once, and with it the agent's only link.
  *
+ * In a Pod it is the other way about: the Pod's network is the agent's, so PID
+ * 1 stays there, and the worker goes into a new one and takes the wire along
+ * (podlink.h). There is no launcher, and stdin says nothing. PID 1 lifts the
+ * fence last, and says to probes that it is ready (ready.h).
+ *
  * On stdin the launcher may say that the plan is another one now, in a line
  * "change N keep" or "change N cut" with the number that it is to have; and
  * what became of a renewal of tokens, "renewed ID JSON"; whether anybody may be
@@ -15,16 +20,19 @@
 #include "compiler/base/sys/signals.h"
 #include "compiler/plan/gate.h"
 #include "runtime/forward/forward.h"
+#include "runtime/gate/options.h"
 #include "runtime/gate/parts.h"
+#include "runtime/gate/packet/fence.h"
 #include "runtime/gate/packet/link.h"
+#include "runtime/gate/packet/podlink.h"
 #include "runtime/gate/plan/planfile.h"
+#include "runtime/gate/ready.h"
 #include "runtime/gate/relay.h"
 #include "runtime/gate/told.h"
 #include "runtime/gate/worker.h"
 #include "version.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -46,19 +54,11 @@ struct supervisor {
 	const struct planfile_ports *published;
 	int sockets[LIMIT_PUBLISHED]; /* the machine's, one for each of them */
 	int pair, signals;
-	bool watch_stdin;
+	bool pod, watch_stdin;
 	int status; /* to exit with */
 	char line[GATE_RENEWED_MAX];
 	size_t n_line;
 };
-
-static void print_usage(FILE *to)
-{
-	fputs("usage: membrane-gate [--check] [--plan DIR] [--resolver ADDR]\n"
-	      "                     [--await-uplink | --sockets]\n"
-	      "       membrane-gate --relay ADDR PORT\n",
-	      to);
-}
 
 static int start_worker(struct supervisor *s, struct worker_args *args,
 			struct err *err)
@@ -92,7 +92,7 @@ static uint32_t namespace_inode(const char *name)
 	return stat(name, &st) < 0 ? 0 : (uint32_t)st.st_ino;
 }
 
-static int say_to_worker(struct supervisor *s, enum worker_word word,
+static int say_to_worker(const struct supervisor *s, enum worker_word word,
 			 struct err *err)
 {
 	struct worker_msg m = {.word = (uint8_t)word,
@@ -111,7 +111,7 @@ static int take_published(struct supervisor *s, struct err *err)
 	auto_fd int from = -1;
 	int rc;
 
-	if (s->published->n == 0)
+	if (s->published->n == 0 || s->pod)
 		return 0;
 	if (LIMIT_PUBLISHED < s->published->n)
 		return err_set(err, -EPROTO, "too many published ports");
@@ -148,6 +148,39 @@ static int start_forwarder(struct supervisor *s, struct err *err)
 
 /* --- the worker ----------------------------------------------------------- */
 
+static int on_link(struct supervisor *s, bool ipv6, struct err *err)
+{
+	int rc = link_agent_up(ipv6, err);
+
+	/* The fence of a Pod is lifted later, and takes a right. */
+	if (rc == 0 && !s->pod && (rc = caps_drop(CAPS_NONE, err)) == 0)
+		rc = start_forwarder(s, err);
+	return rc < 0 ? rc : say_to_worker(s, WORKER_UP, err);
+}
+
+/* All that enforces is there: now the agent may have its link. */
+static int open_pod(struct supervisor *s, struct err *err)
+{
+	int rc = 0;
+
+	if (s->published->n)
+		rc = forward_take(s->pair, s->sockets, s->published->n, err);
+	if (rc < 0 || (rc = podlink_alone(err)) < 0 ||
+	    (rc = fence_lift(err)) < 0 ||
+	    (rc = caps_drop(CAPS_NONE, err)) < 0 ||
+	    (rc = start_forwarder(s, err)) < 0 || (rc = ready_hold(err)) < 0)
+		return rc;
+	return say_to_worker(s, WORKER_OPEN, err);
+}
+
+static int on_ready(struct supervisor *s, struct err *err)
+{
+	if (s->pod)
+		return open_pod(s, err);
+	s->watch_stdin = true;
+	return caps_drop(CAPS_NONE, err);
+}
+
 /*
  * One message of the worker. -EPIPE when it is gone: it has said why, or
  * supervise_worker() will.
@@ -155,31 +188,29 @@ static int start_forwarder(struct supervisor *s, struct err *err)
 static int on_message(struct supervisor *s, struct err *err)
 {
 	struct worker_msg m;
-	int rc;
+	int rc = 0;
 
 	if (recv(s->pair, &m, sizeof(m), 0) != sizeof(m))
 		return err_set(err, -EPIPE, "the worker is gone");
 	switch ((enum worker_word)m.word) {
 	case WORKER_LINK:
-		rc = link_agent_up(m.ipv6, err);
-		if (rc < 0 || (rc = caps_drop(CAPS_NONE, err)) < 0 ||
-		    (rc = start_forwarder(s, err)) < 0) {
-			worker_complain(err->text);
-			return rc;
-		}
-		return say_to_worker(s, WORKER_UP, err);
+		rc = on_link(s, m.ipv6, err);
+		break;
 	case WORKER_READY:
-		s->watch_stdin = true;
-		return caps_drop(CAPS_NONE, err);
+		rc = on_ready(s, err);
+		break;
 	case WORKER_AGENT:
 	case WORKER_UP:
 	case WORKER_CHANGE:
 	case WORKER_RENEWED:
 	case WORKER_LISTENS:
 	case WORKER_ANSWER:
-		break;
+	case WORKER_OPEN:
+		return err_set(err, -EPROTO, "the worker said %u", m.word);
 	}
-	return err_set(err, -EPROTO, "the worker said %u", m.word);
+	if (rc < 0 && rc != -EPIPE)
+		worker_complain(err->text);
+	return rc;
 }
 
 /* True when the worker is no more. */
@@ -307,13 +338,59 @@ static void end_worker(struct supervisor *s)
 	}
 }
 
+/* What a plan's vectors want, and what this gate was started as. */
+static int check_link(struct worker_args *args, struct err *err)
+{
+	bool pod = args->uplink == UPLINK_POD;
+	enum planfile_link link = args->vectors.link;
+
+	if (!pod && link == PLANFILE_WIRE)
+		return err_set(err, -EPROTO,
+			       "this plan is a Pod's: --link wire");
+	if (pod && link == PLANFILE_BRIDGE)
+		return err_set(
+			err, -EPROTO,
+			"this plan's link is a Docker network, and a Pod has none");
+	if (pod && args->vectors.host.n)
+		return err_set(
+			err, -EPROTO,
+			"this plan has ports of the host, which a launcher opens, and a Pod has none");
+	return 0;
+}
+
+static int read_vectors(struct worker_args *args, struct err *err)
+{
+	int rc = 0;
+
+	if (args->sha256)
+		rc = planfile_sealed(args->plan, str_of(args->sha256), err);
+	if (rc == 0)
+		rc = planfile_vectors(args->plan, &args->vectors, err);
+	if (rc == 0)
+		rc = check_link(args, err);
+	if (rc == 0 && args->uplink == UPLINK_POD)
+		planfile_ports_sort(&args->vectors.published);
+	return rc;
+}
+
+/* The agent's network; in a Pod it is the one that PID 1 is in. */
+static int make_network(const struct supervisor *s, struct err *err)
+{
+	if (!s->pod && unshare(CLONE_NEWNET) < 0)
+		return err_errno(err, "a network for the agent");
+	/* The worker says why, if it is gone. */
+	(void)say_to_worker(s, WORKER_AGENT, err);
+	return 0;
+}
+
 static int run_supervisor(struct worker_args *args, struct err *err)
 {
 	static struct supervisor s; /* too large for a stack */
-	int rc = planfile_vectors(args->plan, &args->vectors, err);
+	int rc = read_vectors(args, err);
 
 	if (rc < 0)
 		return rc;
+	s.pod = args->uplink == UPLINK_POD;
 	s.published = &args->vectors.published;
 	s.signals = signals_open(true, err);
 	if (s.signals < 0)
@@ -322,13 +399,8 @@ static int run_supervisor(struct worker_args *args, struct err *err)
 		return rc;
 	/* Behind the fork: the worker has none of them. */
 	rc = take_published(&s, err);
-	if (rc == 0 && args->vectors.link == PLANFILE_VETH) {
-		if (unshare(CLONE_NEWNET) < 0)
-			rc = err_set(err, -errno, "a network for the agent: %s",
-				     strerror(errno));
-		else
-			(void)say_to_worker(&s, WORKER_AGENT, err);
-	}
+	if (rc == 0 && args->vectors.link != PLANFILE_BRIDGE)
+		rc = make_network(&s, err);
 	if (rc == 0)
 		supervise_worker(&s);
 	end_worker(&s);
@@ -346,56 +418,59 @@ static int run_relay(char **words)
 	return 1;
 }
 
-int main(int argc, char **argv)
+static int run_fence(void)
 {
-	static const struct option options[] = {
-		{"await-uplink", no_argument, NULL, 'a'},
-		{"sockets", no_argument, NULL, 's'},
-		{"check", no_argument, NULL, 'c'},
-		{"plan", required_argument, NULL, 'p'},
-		{"relay", no_argument, NULL, 'r'},
-		{"resolver", required_argument, NULL, 'n'},
-		{"help", no_argument, NULL, 'h'},
-		{"version", no_argument, NULL, 'v'},
-		{0},
-	};
-	struct worker_args args = {.plan = GATE_PLAN, .start_ms = clock_ms()};
-	bool check = false, relay = false;
-	struct addr resolver;
 	struct err err;
-	int c, rc;
 
-	while ((c = getopt_long(argc, argv, "", options, NULL)) >= 0) {
-		if (c == 'a') {
-			args.awaits_uplink = true;
-		} else if (c == 's') {
-			args.broker = GATE_BROKER_FD;
-		} else if (c == 'c') {
-			check = true;
-		} else if (c == 'r') {
-			relay = true;
-		} else if (c == 'p') {
-			args.plan = optarg;
-		} else if (c == 'n' && addr_parse(str_of(optarg), &resolver)) {
-			args.resolver = &resolver;
-		} else if (c == 'v') {
-			puts("membrane-gate " MEMBRANE_VERSION);
-			return 0;
-		} else {
-			print_usage(c == 'h' ? stdout : stderr);
-			return c == 'h' ? 0 : 2;
-		}
+	if (fence_raise(&err) == 0)
+		return 0;
+	worker_complain(err.text);
+	return 1;
+}
+
+static int run_gate(struct options *o)
+{
+	static char folder[PLANFILE_PATH_MAX];
+	struct err err;
+	int rc = 0;
+
+	if (o->args.uplink == UPLINK_POD) {
+		rc = planfile_folder(o->args.plan, folder, &err);
+		o->args.plan = folder;
 	}
-	if (argc - optind != (relay ? 2 : 0)) {
-		print_usage(stderr);
-		return 2;
-	}
-	if (relay)
-		return run_relay(argv + optind);
-	if (check)
-		return worker_check(args.plan);
-	rc = run_supervisor(&args, &err);
+	if (rc == 0)
+		rc = run_supervisor(&o->args, &err);
 	if (rc < 0)
 		worker_complain(err.text);
 	return rc ? 1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+	static struct options o = {.args = {.plan = GATE_PLAN}};
+
+	o.args.start_ms = clock_ms();
+	if (!options_parse(argc, argv, &o)) {
+		options_usage(stderr);
+		return 2;
+	}
+	switch (o.act) {
+	case OPTIONS_GATE:
+		return run_gate(&o);
+	case OPTIONS_CHECK:
+		return worker_check(o.args.plan);
+	case OPTIONS_RELAY:
+		return run_relay(o.words);
+	case OPTIONS_FENCE:
+		return run_fence();
+	case OPTIONS_READY:
+		return ready_held() ? 0 : 1;
+	case OPTIONS_HELP:
+		options_usage(stdout);
+		return 0;
+	case OPTIONS_VERSION:
+		puts("membrane-gate " MEMBRANE_VERSION);
+		return 0;
+	}
+	return 2;
 }

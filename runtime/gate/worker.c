@@ -3,12 +3,13 @@
 #include "compiler/base/sys/clock.h"
 #include "compiler/plan/files.h"
 #include "compiler/plan/gate.h"
-#include "runtime/broker/broker.h"
+#include "runtime/forward/forward.h"
 #include "runtime/gate/parts.h"
 #include "runtime/gate/l7/hello.h"
 #include "runtime/gate/l7/haproxy_check.h"
 #include "runtime/gate/l7/roots.h"
 #include "runtime/gate/packet/machine.h"
+#include "runtime/gate/packet/podports.h"
 #include "runtime/gate/packet/ruleset.h"
 #include "runtime/gate/report.h"
 
@@ -23,7 +24,6 @@
 
 #define HELLO_WAIT_MS	   30000
 #define SUPERVISOR_WAIT_MS 10000
-#define UPLINK_WAIT_MS	   10000
 #define ROOTS_WAIT_MS	   2000
 
 enum slot {
@@ -52,56 +52,16 @@ void worker_complain(const char *message)
 /* --- set-up -------------------------------------------------------------- */
 
 /* Where there is one: HAProxy asks for a channel when it starts. */
-static int find_broker(struct gate *g, const struct worker_args *args,
-		       struct err *err)
+static int find_broker(struct gate *g, struct err *err)
 {
-	if (args->broker && fcntl(args->broker, F_SETFD, FD_CLOEXEC) < 0)
+	int broker = g->uplink.broker;
+
+	if (broker && fcntl(broker, F_SETFD, FD_CLOEXEC) < 0)
 		return err_errno(err, "the broker of sockets");
 	/* by a proxy HAProxy itself reaches nobody */
-	g->l7.ports.broker = g->now.names.proxied ? 0 : args->broker;
-	g->dns.broker = args->broker;
+	g->l7.ports.broker = g->now.names.proxied ? 0 : broker;
+	g->dns.broker = broker;
 	return 0;
-}
-
-/* Nothing leaves by it; what is refused needs a route to be refused on. */
-static int make_sink(struct gate *g, int broker, bool *ipv6, struct err *err)
-{
-	int rc;
-
-	if (!broker_ipv6(broker, ipv6))
-		return err_errno(err, "the broker of sockets");
-	rc = link_sink_up(ipv6, err);
-	return rc < 0 ? rc : link_facts_read(&g->facts, err);
-}
-
-static int find_uplink(struct gate *g, const struct worker_args *args,
-		       bool *ipv6, struct err *err)
-{
-	int rc;
-
-	if (args->broker)
-		return make_sink(g, args->broker, ipv6, err);
-	rc = args->awaits_uplink
-		     ? link_await_uplink(&g->facts, UPLINK_WAIT_MS, err)
-		     : link_facts_read(&g->facts, err);
-	*ipv6 = rc == 0 && link_facts_ipv6(&g->facts);
-	return rc;
-}
-
-static int read_uplink(struct gate *g, const struct worker_args *args,
-		       bool *ipv6, struct err *err)
-{
-	int rc = find_uplink(g, args, ipv6, err);
-
-	if (rc < 0)
-		return rc;
-	if (!link_facts_uplink(&g->facts))
-		return err_set(err, -ENETUNREACH, "no default route");
-	for (uint32_t i = 0; i < g->facts.n_gateways; i++)
-		if (!names_hosts_add(&g->hosts, &g->facts.gateways[i]))
-			return err_set(err, -E2BIG,
-				       "too many addresses of the host");
-	return link_forwarding(ipv6, err);
 }
 
 /* Wait for one descriptor. */
@@ -120,7 +80,7 @@ static int wait_for(int fd, int64_t deadline_ms, struct err *err)
 	return n ? 0 : err_set(err, -ETIMEDOUT, "timed out");
 }
 
-static int read_hello(struct gate *g, struct err *err)
+static int hear_launcher(struct gate *g, struct err *err)
 {
 	int64_t deadline_ms = clock_ms() + HELLO_WAIT_MS;
 	static char line[HELLO_BYTES_MAX];
@@ -144,6 +104,14 @@ static int read_hello(struct gate *g, struct err *err)
 			 &g->l7.credentials, err);
 	explicit_bzero(line, sizeof(line));
 	return rc < 0 ? err_while(err, "the launcher's line") : 0;
+}
+
+static int read_hello(struct gate *g, const struct worker_args *args,
+		      struct err *err)
+{
+	return args->uplink == UPLINK_POD ? hello_pod(args->secrets, &g->hosts,
+						      &g->l7.credentials, err)
+					  : hear_launcher(g, err);
 }
 
 static int tell_supervisor(const struct worker_args *args,
@@ -286,12 +254,15 @@ static int open_way(struct gate *g, struct err *err)
 	g->way.pidfd = -1;
 	if (!g->now.names.proxied)
 		return 0;
+	if (!g->hosts.proxy_port)
+		return err_set(
+			err, -EPROTO,
+			"the plan leaves by a proxy, and nobody has named one");
 	g->hosts.resolver = g->now.names.upstream_addr;
 	g->hosts.resolver_port = g->now.names.upstream_port;
 	snprintf(proxy.login, sizeof(proxy.login), "%s",
 		 g->l7.credentials.login);
-	if ((rc = take_standins(g, err)) == 0 &&
-	    (rc = l7_failures(err)) == 0)
+	if ((rc = take_standins(g, err)) == 0 && (rc = l7_failures(err)) == 0)
 		rc = onward_start(&proxy, g->standins, &g->way, err);
 	explicit_bzero(&proxy, sizeof(proxy));
 	return rc < 0 ? err_while(err, "the way to the proxy") : 0;
@@ -315,15 +286,34 @@ static int start_l7(struct gate *g, struct err *err)
 }
 
 /* Deny first: the ruleset is in the kernel before there is a link. */
-static int make_filter(struct gate *g, bool ipv6, struct err *err)
+static int make_filter(struct gate *g, struct err *err)
 {
-	int rc = ruleset_load(g->now.ruleset, err);
+	return ruleset_load(g->now.ruleset, err) < 0
+		       ? err_while(err, PLAN_RULESET)
+		       : 0;
+}
 
-	if (rc < 0)
-		return err_while(err, PLAN_RULESET);
-	rc = ruleset_hosts(g->now.ruleset, &g->hosts, err);
+static int fill_filter(struct gate *g, bool ipv6, struct err *err)
+{
+	int rc = ruleset_hosts(g->now.ruleset, &g->hosts, err);
+
 	malloc_trim(0); /* what libnftables took is not needed again */
 	return rc == 0 && g->l7.plan.wanted && ipv6 ? link_tproxy_up(err) : rc;
+}
+
+/* What a launcher would do for the agent: what it trusts, and ways in. */
+static int open_pod(struct gate *g, const struct worker_args *args,
+		    struct err *err)
+{
+	const struct planfile_ports *ports = &args->vectors.published;
+	int rc = 0;
+
+	if (args->roots)
+		rc = roots_share(args->roots, &g->l7.ca, err);
+	if (rc == 0)
+		rc = podports_open(&g->uplink.pod, ports->v, ports->n,
+				   g->pod_ports, err);
+	return rc;
 }
 
 /*
@@ -335,19 +325,21 @@ static int set_up(struct gate *g, const struct worker_args *args,
 {
 	int rc;
 
-	if ((rc = generation_load(args->plan, args->resolver, &g->now,
+	if ((rc = uplink_leave(&g->uplink, err)) < 0 ||
+	    (rc = generation_load(args->plan, args->resolver, &g->now,
 				  &g->l7.plan, err)) < 0 ||
-	    (rc = read_hello(g, err)) < 0 ||
-	    (rc = find_broker(g, args, err)) < 0 ||
-	    (rc = open_way(g, err)) < 0 ||
+	    (rc = read_hello(g, args, err)) < 0 ||
+	    (rc = find_broker(g, err)) < 0 || (rc = open_way(g, err)) < 0 ||
 	    (rc = open_asking(g, &g->now.names, err)) < 0 ||
-	    (rc = start_l7(g, err)) < 0 ||
-	    (rc = read_uplink(g, args, out_ipv6, err)) < 0 ||
-	    (rc = make_filter(g, *out_ipv6, err)) < 0 ||
+	    (rc = start_l7(g, err)) < 0 || (rc = make_filter(g, err)) < 0 ||
+	    (rc = uplink_find(&g->uplink, &g->facts, &g->hosts, out_ipv6,
+			      err)) < 0 ||
+	    (rc = fill_filter(g, *out_ipv6, err)) < 0 ||
 	    (rc = make_link(g, args, *out_ipv6, err)) < 0 ||
 	    (rc = open_resolver(g, *out_ipv6, err)) < 0 ||
 	    (rc = open_machine(g, args, err)) < 0 ||
-	    (rc = l7_wait(&g->l7, err)) < 0)
+	    (rc = l7_wait(&g->l7, err)) < 0 ||
+	    (args->uplink == UPLINK_POD && (rc = open_pod(g, args, err)) < 0))
 		return rc;
 	return caps_drop(CAPS_GATE, err);
 }
@@ -380,7 +372,9 @@ static int tell_roots(struct gate *g, struct err *err)
 static int tell_ready(struct gate *g, bool ipv6, int64_t ms, struct err *err)
 {
 	char line[RECORD_MAX], ca[CA_CERT_MAX];
-	bool tells = g->l7.plan.decrypts || roots_added();
+	/* in a Pod nobody reads it for the agent: roots_share() */
+	bool tells = g->uplink.kind != UPLINK_POD &&
+		     (g->l7.plan.decrypts || roots_added());
 	int rc = 0;
 
 	if (tells && ((rc = tell_roots(g, err)) < 0 ||
@@ -519,6 +513,7 @@ static bool take_told(struct gate *g, const struct worker_msg *m)
 	case WORKER_LINK:
 	case WORKER_UP:
 	case WORKER_READY:
+	case WORKER_OPEN:
 	case WORKER_RENEWED:
 		break;
 	}
@@ -603,6 +598,23 @@ static int serve_session(struct gate *g, const struct worker_args *args,
 	}
 }
 
+/* The session may begin; in a Pod the fence goes now, and the ports are
+ * PID 1's. */
+static int begin_session(struct gate *g, const struct worker_args *args,
+			 bool ipv6, struct err *err)
+{
+	uint32_t n = args->vectors.published.n;
+	int rc = tell_supervisor(args, WORKER_READY, ipv6, err);
+
+	if (rc < 0 || args->uplink != UPLINK_POD)
+		return rc;
+	if (n)
+		rc = forward_hand(args->supervisor, g->pod_ports, n, err);
+	for (uint32_t i = 0; i < n; i++)
+		close(g->pod_ports[i]);
+	return rc < 0 ? rc : hear_word(args, WORKER_OPEN, err);
+}
+
 /* Of what was forwarded; asking for what is left walks a table that all of the
  * machine's networks share. */
 static int end_flows(struct gate *g, struct err *err)
@@ -612,37 +624,50 @@ static int end_flows(struct gate *g, struct err *err)
 	return rc < 0 ? rc : flows_rest(&g->flows, report_rest, g, err);
 }
 
+/* The link goes first, the rules with the namespace. */
+static void end_session(struct gate *g)
+{
+	char line[RECORD_MAX];
+	struct err err;
+
+	if (link_gate_down(&err) < 0 || read_nflogs(g, &err) < 0 ||
+	    (!g->uplink.broker && end_flows(g, &err) < 0))
+		report_error(g, err.text);
+	l7_end(&g->l7);
+	if (uplink_return(&g->uplink, &err) < 0)
+		report_error(g, err.text);
+	report_idle(g, INT64_MAX);
+	outlog_finish(&g->out);
+	report_folded(g);
+	outlog_line(&g->out, line, record_done(line));
+	outlog_finish(&g->out);
+}
+
 int worker_run(const struct worker_args *args)
 {
 	struct gate *g = &gate;
-	char line[RECORD_MAX];
 	bool ipv6 = false;
-	struct err err;
+	struct err err, last;
 	int rc;
 
 	/* A supervisor that died before this is seen as a closed pair. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	g->out.fd = STDOUT_FILENO;
+	g->uplink.kind = args->uplink;
+	g->uplink.broker = args->broker;
 	if (set_up(g, args, &ipv6, &err) < 0 ||
-	    tell_supervisor(args, WORKER_READY, ipv6, &err) < 0 ||
+	    begin_session(g, args, ipv6, &err) < 0 ||
 	    tell_ready(g, ipv6, clock_ms() - args->start_ms, &err) < 0) {
 		worker_complain(err.text);
+		if (uplink_return(&g->uplink, &last) < 0)
+			worker_complain(last.text);
 		return 1;
 	}
 	init_change(g, args);
 	rc = serve_session(g, args, &err);
 	if (rc < 0)
 		report_error(g, err.text);
-	/* The link goes first, the rules with the namespace. */
-	if (link_gate_down(&err) < 0 || read_nflogs(g, &err) < 0 ||
-	    (!args->broker && end_flows(g, &err) < 0))
-		report_error(g, err.text);
-	l7_end(&g->l7);
-	report_idle(g, INT64_MAX);
-	outlog_finish(&g->out);
-	report_folded(g);
-	outlog_line(&g->out, line, record_done(line));
-	outlog_finish(&g->out);
+	end_session(g);
 	return rc < 0;
 }
 

@@ -3,14 +3,15 @@
  *
  * Loads the ruleset, makes the link, answers DNS, tells the launcher. PID 1
  * (supervisor.c) is at the other end of a SOCK_SEQPACKET pair; each message is
- *a struct worker_msg:
+ * a struct worker_msg:
  *
  *	AGENT  to the worker: the agent's namespace is there
  *	LINK   from it: its interface is in that namespace; set it up
  *	UP     to it: done
- *	READY  from it: the session may begin; the rest of stdin is PID 1's
- *	CHANGE to it: /plan holds another plan, which is to be enforced
- *	RENEWED to it: what the launcher says of a renewal, behind the struct
+ *	READY  from it: the session may begin; the rest of stdin is PID 1's. In
+ *a Pod the sockets of its ports follow, where there are any OPEN   to it: the
+ *Pod's fence is gone CHANGE to it: /plan holds another plan, which is to be
+ *enforced RENEWED to it: what the launcher says of a renewal, behind the struct
  *	LISTENS to it: whether anybody may be asked from now on
  *	ANSWER to it: to a question that waits
  *
@@ -20,6 +21,7 @@
 #define RUNTIME_GATE_WORKER_H
 
 #include "runtime/gate/plan/planfile.h"
+#include "runtime/gate/uplink.h"
 
 #include <stdint.h>
 
@@ -32,6 +34,7 @@ enum worker_word {
 	WORKER_RENEWED,
 	WORKER_LISTENS,
 	WORKER_ANSWER,
+	WORKER_OPEN,
 };
 
 struct worker_msg {
@@ -47,10 +50,11 @@ struct worker_msg {
 };
 
 struct worker_args {
-	bool awaits_uplink; /* it is made beside us */
-	int broker; /* who makes what leaves: runtime/broker; 0: there is an
-		     * uplink */
+	enum uplink_kind uplink;
+	int broker; /* UPLINK_SOCKETS: the descriptor; else 0 */
+	const char *secrets, *roots; /* UPLINK_POD: folders; or NULL */
 	const char *plan;	     /* directory */
+	const char *sha256;	     /* of its manifest; or NULL: looked at */
 	const struct addr *resolver; /* the host's; or NULL */
 	struct planfile_vectors vectors;
 	int supervisor; /* descriptor of the pair */

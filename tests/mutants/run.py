@@ -70,8 +70,8 @@ FEW = {"additions": ["1", "150"], "algebra": ["150"], "algebra_files": ["1500"],
 CHECKS = ["tests/check/schema"]
 # As root, the gate in network namespaces: some seconds of waiting for each.
 LIVE = ["gate.py", "ask_live.py", "change_live.py", "decide_live.py",
-        "flows_live.py", "l7_live.py", "origin_live.py", "source_live.py",
-        "witness_live.py"]
+        "flows_live.py", "l7_live.py", "origin_live.py", "pod_live.py",
+        "source_live.py", "witness_live.py"]
 FAILED = b"FAIL:"  # what they say at once of what is not so
 BUILD = ["make", "-s", "OPT=-O1 -DCOVERAGE -w", "WARN=", "all", "units"]
 SLOW_S = 5       # a test that takes longer of the processor is shown to nobody

@@ -157,8 +157,7 @@ static int take_hello(const cJSON *tree, struct names_hosts *hosts,
 				   hosts, out, err);
 }
 
-/* What the tree holds of them is memory that others get next. */
-static void wipe_tree(cJSON *tree)
+void hello_wipe(cJSON *tree)
 {
 	cJSON *list = cJSON_GetObjectItemCaseSensitive(tree, HELLO_CREDENTIALS);
 	cJSON *item;
@@ -183,7 +182,7 @@ int hello_parse(struct str line, struct names_hosts *hosts,
 			 ? take_hello(tree, hosts, out, err)
 			 : err_set(err, -EPROTO, "not one JSON object");
 
-	wipe_tree(tree);
+	hello_wipe(tree);
 	cJSON_Delete(tree);
 	return rc;
 }

@@ -13,6 +13,13 @@
 #include "compiler/plan/gate.h"
 #include "runtime/gate/plan/names.h"
 
+#include <cjson/cJSON.h>
+
+/* In a Pod, in the environment: the session's name, and the addresses of its
+ * node with commas between them. */
+#define HELLO_POD_SESSION "MEMBRANE_SESSION"
+#define HELLO_POD_HOSTS	  "MEMBRANE_HOSTS"
+
 #define HELLO_BYTES_MAX	      65536u /* of the line; what a pipe holds */
 #define HELLO_CREDENTIALS_MAX 64u
 #define HELLO_LOGIN_MAX	      1024u /* bytes */
@@ -42,6 +49,16 @@ struct hello_credentials {
  */
 must_check int hello_parse(struct str line, struct names_hosts *hosts,
 			   struct hello_credentials *out, struct err *err);
+/*
+ * The same without a launcher: of HELLO_POD_SESSION, HELLO_POD_HOSTS, and of
+ * the files in folder secrets (NULL: there are none), each called as its number
+ * and with its value, which a line feed may end. They may lie as a Secret is
+ * mounted (planfile_folder()).
+ */
+must_check int hello_pod(const char *secrets, struct names_hosts *hosts,
+			 struct hello_credentials *out, struct err *err);
+/* What a tree of the line holds of secrets is memory that others get next. */
+void hello_wipe(cJSON *tree);
 /* True when every variable that the text mentions is there. */
 bool hello_covers(const struct hello_credentials *c, struct str text);
 /* Overwrite the values. */

@@ -6,6 +6,8 @@
 #include <nftables/libnftables.h>
 #include <string.h>
 
+#define OWN_TABLE "inet " GATE_TABLE
+
 static void nft_free(struct nft_ctx **ctx)
 {
 	if (*ctx)
@@ -141,13 +143,16 @@ static int run_commands(struct nft_ctx *ctx, const char *text, struct err *err)
 		       STR_ARG(str_slice(line, 0, 400)));
 }
 
-static int compare_listed(struct nft_ctx *ctx, struct str text, struct err *err)
+static int compare_listed(struct nft_ctx *ctx, const char *table,
+			  struct str text, struct err *err)
 {
 	struct str want, have;
+	char list[64];
 	unsigned line;
 	int rc;
 
-	rc = run_commands(ctx, "list table inet " GATE_TABLE, err);
+	snprintf(list, sizeof(list), "list table %s", table);
+	rc = run_commands(ctx, list, err);
 	if (rc < 0)
 		return rc;
 	if (ruleset_same(text, str_of(nft_ctx_get_output_buffer(ctx)), &line,
@@ -175,11 +180,11 @@ int ruleset_load(struct str text, struct err *err)
 	rc = run_commands(ctx, text.p, err);
 	if (rc < 0)
 		return rc;
-	return compare_listed(ctx, text, err);
+	return compare_listed(ctx, OWN_TABLE, text, err);
 }
 
 /* The kernel tries what is added against what is there, in a dry run, too. */
-static int run_instead(struct nft_ctx *ctx, struct str text,
+static int run_instead(struct nft_ctx *ctx, const char *table, struct str text,
 		       struct str elements, struct err *err)
 {
 	struct arena *a = arena_new();
@@ -187,7 +192,7 @@ static int run_instead(struct nft_ctx *ctx, struct str text,
 	int rc;
 
 	buf_init(&all, a);
-	buf_adds(&all, "delete table inet " GATE_TABLE "\n");
+	buf_addf(&all, "delete table %s\n", table);
 	buf_add(&all, text);
 	buf_addc(&all, '\n');
 	buf_add(&all, elements);
@@ -200,9 +205,38 @@ static int run_instead(struct nft_ctx *ctx, struct str text,
 int ruleset_replace(struct str text, struct str elements, struct err *err)
 {
 	auto_nft struct nft_ctx *ctx = open_nft();
-	int rc = run_instead(ctx, text, elements, err);
+	int rc = run_instead(ctx, OWN_TABLE, text, elements, err);
 
-	return rc < 0 ? rc : compare_listed(ctx, text, err);
+	return rc < 0 ? rc : compare_listed(ctx, OWN_TABLE, text, err);
+}
+
+/* There is one from then on, whether it was there or not. */
+static int have_table(struct nft_ctx *ctx, const char *table, struct err *err)
+{
+	char add[64];
+
+	if (!ctx)
+		return err_set(err, -ENOMEM, "libnftables: out of memory");
+	snprintf(add, sizeof(add), "add table %s", table);
+	return run_commands(ctx, add, err);
+}
+
+int ruleset_put(const char *table, struct str text, struct err *err)
+{
+	auto_nft struct nft_ctx *ctx = open_nft();
+	int rc = have_table(ctx, table, err);
+
+	if (rc == 0)
+		rc = run_instead(ctx, table, text, STR(""), err);
+	return rc < 0 ? rc : compare_listed(ctx, table, text, err);
+}
+
+int ruleset_drop(const char *table, struct err *err)
+{
+	auto_nft struct nft_ctx *ctx = open_nft();
+	int rc = have_table(ctx, table, err);
+
+	return rc < 0 ? rc : run_instead(ctx, table, STR(""), STR(""), err);
 }
 
 int ruleset_check(struct str text, struct err *err)
@@ -221,7 +255,7 @@ int ruleset_check_next(struct str text, struct err *err)
 
 	if (ctx)
 		nft_ctx_set_dry_run(ctx, true);
-	return run_instead(ctx, text, STR(""), err);
+	return run_instead(ctx, OWN_TABLE, text, STR(""), err);
 }
 
 void ruleset_hosts_text(struct str text, const struct names_hosts *hosts,

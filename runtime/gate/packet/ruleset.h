@@ -31,6 +31,14 @@ must_check int ruleset_load(struct str text, struct err *err);
  */
 must_check int ruleset_replace(struct str text, struct str elements,
 			       struct err *err);
+/*
+ * A table of the gate's own beside the reviewed one, called FAMILY NAME: text
+ * defines it, whole, in the form above. One of that name is replaced in one
+ * transaction. Errors as of ruleset_load().
+ */
+must_check int ruleset_put(const char *table, struct str text, struct err *err);
+/* Without it from then on, whether it was there or not. */
+must_check int ruleset_drop(const char *table, struct err *err);
 /* As far as nft's dry run goes; there is no table yet. */
 must_check int ruleset_check(struct str text, struct err *err);
 /* The same of a text that is to take the place of one that was loaded. */

@@ -1,8 +1,10 @@
 #include "runtime/gate/plan/planfile.h"
 
 #include "compiler/base/limits.h"
+#include "compiler/base/sha256.h"
 #include "compiler/plan/docker_json.h"
 #include "compiler/plan/files.h"
+#include "compiler/plan/plan.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -10,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+/* The kubelet's link to what it wrote last. */
+#define LINK_NOW "..data"
 
 static int read_all(int fd, char *p, size_t n)
 {
@@ -80,6 +85,49 @@ void planfile_free(struct str text)
 	free((void *)(uintptr_t)text.p);
 }
 
+int planfile_folder(const char *dir, char out[PLANFILE_PATH_MAX],
+		    struct err *err)
+{
+	char path[PLANFILE_PATH_MAX], to[128];
+	ssize_t n;
+
+	if (snprintf(path, sizeof(path), "%s/" LINK_NOW, dir) >=
+	    (int)sizeof(path))
+		return err_set(err, -ENAMETOOLONG, "%s: name too long", dir);
+	n = readlink(path, to, sizeof(to));
+	if (n < 0 && errno == ENOENT) {
+		snprintf(out, PLANFILE_PATH_MAX, "%s", dir);
+		return 0;
+	}
+	if (n < 0)
+		return err_errno(err, path);
+	/* "..2026_11_28_12_00_00.123456789": a folder beside the link. */
+	if (n <= 2 || n == sizeof(to) || memchr(to, '/', (size_t)n) ||
+	    memcmp(to, "..", 2) != 0 ||
+	    snprintf(out, PLANFILE_PATH_MAX, "%s/%.*s", dir, (int)n, to) >=
+		    (int)PLANFILE_PATH_MAX)
+		return err_set(err, -EPROTO, "%s: no link of the kubelet's",
+			       path);
+	return 0;
+}
+
+int planfile_sealed(const char *dir, struct str sha256, struct err *err)
+{
+	struct arena *a = arena_new();
+	char hex[SHA256_HEX_MAX];
+	struct plan plan;
+	int rc = plan_read(a, dir, &plan, err);
+
+	if (rc == 0 &&
+	    !str_eq(str_of(sha256_hex(plan_manifest(a, &plan), hex)), sha256))
+		rc = err_set(
+			err, -EPROTO,
+			"%s: another plan, whose manifest has the digest %s",
+			dir, hex);
+	arena_free(a);
+	return rc;
+}
+
 static int read_link(const cJSON *tree, enum planfile_link *out,
 		     struct err *err)
 {
@@ -92,6 +140,8 @@ static int read_link(const cJSON *tree, enum planfile_link *out,
 		*out = PLANFILE_VETH;
 	else if (strcmp(link->valuestring, DOCKER_JSON_BRIDGE) == 0)
 		*out = PLANFILE_BRIDGE;
+	else if (strcmp(link->valuestring, DOCKER_JSON_WIRE) == 0)
+		*out = PLANFILE_WIRE;
 	else
 		return err_set(err, -EPROTO, "docker.json: unknown link");
 	return 0;
@@ -116,6 +166,22 @@ static int read_ports(const cJSON *tree, const char *key, const char *member,
 	return 0;
 }
 
+static int by_number(const void *a, const void *b)
+{
+	return *(const uint16_t *)a - *(const uint16_t *)b;
+}
+
+void planfile_ports_sort(struct planfile_ports *ports)
+{
+	uint32_t n = 0;
+
+	qsort(ports->v, ports->n, sizeof(*ports->v), by_number);
+	for (uint32_t i = 0; i < ports->n; i++)
+		if (n == 0 || ports->v[i] != ports->v[n - 1])
+			ports->v[n++] = ports->v[i];
+	ports->n = n;
+}
+
 int planfile_vectors(const char *dir, struct planfile_vectors *out,
 		     struct err *err)
 {
@@ -126,6 +192,8 @@ int planfile_vectors(const char *dir, struct planfile_vectors *out,
 	*out = (struct planfile_vectors){.link = PLANFILE_VETH};
 	if (rc == -ENOENT)
 		rc = planfile_read(dir, PLAN_NATIVE, &text, err);
+	if (rc == -ENOENT)
+		rc = planfile_read(dir, PLAN_KUBERNETES, &text, err);
 	if (rc < 0)
 		return rc == -ENOENT ? 0 : rc;
 	tree = cJSON_ParseWithLength(text.p, text.n);

@@ -1,8 +1,8 @@
 /*
  * The gate's files in the plan: read once, at the start.
  *
- * The launcher has checked the plan's seal; this bounds what it reads and
- * refuses anything but a regular file.
+ * The launcher has checked the plan's seal, or planfile_sealed() does; this
+ * bounds what it reads and refuses anything but a regular file.
  */
 #ifndef RUNTIME_GATE_PLAN_PLANFILE_H
 #define RUNTIME_GATE_PLAN_PLANFILE_H
@@ -10,10 +10,29 @@
 #include "compiler/base/err.h"
 #include "compiler/base/limits.h"
 
+#define PLANFILE_PATH_MAX 512u
+
 enum planfile_link {
 	PLANFILE_VETH,
 	PLANFILE_BRIDGE,
+	PLANFILE_WIRE, /* a Pod's */
 };
+
+/*
+ * Where the files of folder dir really are: dir itself, or, where Kubernetes
+ * mounts a ConfigMap or a Secret, the folder in it that its link "..data"
+ * names, which holds them as they were at one moment. -EPROTO  the link leads
+ * elsewhere
+ */
+must_check int planfile_folder(const char *dir, char out[PLANFILE_PATH_MAX],
+			       struct err *err);
+/*
+ * The folder holds a plan whose manifest.json has that SHA-256 (lower-case
+ * hexadecimal), and all that it seals is as it says: compiler/plan/plan.h. For
+ * a gate that no launcher has handed a plan that it looked at.
+ */
+must_check int planfile_sealed(const char *dir, struct str sha256,
+			       struct err *err);
 
 /*
  * The whole file, with a NUL behind it that does not count; the caller's, to
@@ -28,14 +47,17 @@ struct planfile_ports {
 	uint32_t n;
 };
 
-/* What the gate reads of docker.json, or of native.json, which says the same. */
+/* What the gate reads of docker.json, or of native.json or kubernetes.json,
+ * which say the same. */
 struct planfile_vectors {
 	enum planfile_link link;	 /* "link" */
 	struct planfile_ports host;	 /* "host_ports" */
 	struct planfile_ports published; /* of "published": the ports inside */
 };
 
-/* Without either file: a veth, and no ports. */
+/* Ascending, and each once: several of a machine may lead to one. */
+void planfile_ports_sort(struct planfile_ports *ports);
+/* Without any of them: a veth, and no ports. */
 must_check int planfile_vectors(const char *dir, struct planfile_vectors *out,
 				struct err *err);
 

@@ -24,6 +24,9 @@ static int link_attr(const struct nlattr *a, void *data)
 	if (mnl_attr_get_type(a) == IFLA_MTU &&
 	    mnl_attr_validate(a, MNL_TYPE_U32) >= 0)
 		i->mtu = mnl_attr_get_u32(a);
+	if (mnl_attr_get_type(a) == IFLA_ADDRESS &&
+	    mnl_attr_get_payload_len(a) == sizeof(i->mac))
+		memcpy(i->mac, mnl_attr_get_payload(a), sizeof(i->mac));
 	return MNL_CB_OK;
 }
 

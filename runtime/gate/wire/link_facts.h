@@ -18,6 +18,7 @@ struct link_if {
 	uint32_t index;
 	char name[IFNAMSIZ];
 	uint32_t mtu;
+	uint8_t mac[6]; /* zeroes: it has none of that size */
 	bool up, loopback;
 	bool has_v4; /* some address */
 	bool has_v6; /* one of global scope, unique-local included */

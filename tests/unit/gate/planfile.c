@@ -69,7 +69,9 @@ static void links(void)
 	      got.link == PLANFILE_BRIDGE);
 	CHECK(read_vectors("{\"link\":\"veth\"}") == 0 &&
 	      got.link == PLANFILE_VETH);
-	CHECK(says(read_vectors("{\"link\":\"wire\"}"), -EPROTO, "unknown"));
+	CHECK(read_vectors("{\"link\":\"wire\"}") == 0 &&
+	      got.link == PLANFILE_WIRE);
+	CHECK(says(read_vectors("{\"link\":\"wires\"}"), -EPROTO, "unknown"));
 	CHECK(says(read_vectors("{\"link\":1}"), -EPROTO, "no link"));
 	CHECK(says(read_vectors("not JSON"), -EPROTO, "no link"));
 	CHECK(planfile_vectors("/nowhere/at/all", &got, &err) == 0);
@@ -81,6 +83,12 @@ static void links(void)
 	CHECK(read_vectors("{\"link\":\"veth\"}") == 0 &&
 	      got.link == PLANFILE_VETH);
 	CHECK(unlinkat(dir, "native.json", 0) == 0);
+	CHECK(read_vectors("{\"link\":\"wire\"}") == 0);
+	CHECK(renameat(dir, "docker.json", dir, "kubernetes.json") == 0);
+	CHECK(planfile_vectors(top, &got, &err) == 0 &&
+	      got.link == PLANFILE_WIRE);
+	CHECK(unlinkat(dir, "kubernetes.json", 0) == 0);
+	CHECK(read_vectors("{\"link\":\"veth\"}") == 0);
 	CHECK(unlinkat(dir, "docker.json", 0) == 0);
 	CHECK(mkdirat(dir, "docker.json", 0700) == 0);
 	CHECK(planfile_vectors(top, &got, &err) < 0);
@@ -123,6 +131,52 @@ static void ports(void)
 	CHECK(unlinkat(dir, "docker.json", 0) == 0);
 }
 
+static void sorted_ports(void)
+{
+	struct planfile_ports p = {.v = {443, 80, 443, 80, 1}, .n = 5};
+
+	planfile_ports_sort(&p);
+	CHECK(p.n == 3 && p.v[0] == 1 && p.v[1] == 80 && p.v[2] == 443);
+	p.n = 0;
+	planfile_ports_sort(&p);
+	CHECK(p.n == 0);
+}
+
+/* What the kubelet's link says, or a link that it did not make. */
+static int folder_of(const char *to)
+{
+	static char out[PLANFILE_PATH_MAX];
+	int rc;
+
+	CHECK(symlinkat(to, dir, "..data") == 0);
+	rc = planfile_folder(top, out, &err);
+	CHECK(unlinkat(dir, "..data", 0) == 0);
+	return rc == 0 && strcmp(out + strlen(top) + 1, to) == 0 ? 0 : rc;
+}
+
+static void folders(void)
+{
+	char out[PLANFILE_PATH_MAX], long_name[PLANFILE_PATH_MAX + 1];
+
+	CHECK(planfile_folder(top, out, &err) == 0 && strcmp(out, top) == 0);
+	CHECK(folder_of("..2026_11_28_12_00_00.123456789") == 0);
+	CHECK(says(folder_of(".."), -EPROTO, "kubelet"));
+	CHECK(says(folder_of("../.."), -EPROTO, "kubelet"));
+	CHECK(says(folder_of("../plan"), -EPROTO, "kubelet"));
+	CHECK(says(folder_of("/etc"), -EPROTO, "kubelet"));
+	CHECK(says(folder_of("other"), -EPROTO, "kubelet"));
+	memset(long_name, '.', sizeof(long_name));
+	long_name[128] = '\0';
+	CHECK(says(folder_of(long_name), -EPROTO, "kubelet"));
+	memset(long_name, '/', sizeof(long_name));
+	long_name[sizeof(long_name) - 1] = '\0';
+	CHECK(planfile_folder(long_name, out, &err) == -ENAMETOOLONG);
+	put("", 0);
+	CHECK(renameat(dir, "docker.json", dir, "..data") == 0);
+	CHECK(planfile_folder(top, out, &err) == -EINVAL);
+	CHECK(unlinkat(dir, "..data", 0) == 0);
+}
+
 int main(void)
 {
 	CHECK(mkdtemp(top));
@@ -132,6 +186,8 @@ int main(void)
 	CHECK(unlinkat(dir, "docker.json", 0) == 0);
 	links();
 	ports();
+	sorted_ports();
+	folders();
 	CHECK(unlinkat(dir, "other", 0) == 0 && unlinkat(dir, "pipe", 0) == 0);
 	CHECK(close(dir) == 0 && rmdir(top) == 0);
 	return check_status();
