@@ -43,7 +43,7 @@ test=(?libclang-rt-dev libhttp-parser-dev llvm/llvm-symbolizer nftables/nft netb
 	?slirp4netns/slirp4netns ?passt/pasta dosfstools/mkfs.vfat ?fusefat/fusefat
 	?ntfs-3g/lowntfs-3g rsync/rsync ?chromium/chromium ?qemu-system-x86 ?busybox-static
 	?coq/coqc ?ocaml-nox/ocamlopt ?python3-z3)
-bench=(bubblewrap/bwrap ?mitmproxy/mitmdump)
+bench=(bubblewrap/bwrap ?mitmproxy/mitmdump ?hey nginx-light/nginx)
 mutants=(python3-clang)
 prove=(?frama-c-base/frama-c ?why3/why3 ?cvc4/cvc4 python3/python3)
 arm64=(gcc-aarch64-linux-gnu/aarch64-linux-gnu-gcc debian-archive-keyring

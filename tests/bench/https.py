@@ -7,6 +7,7 @@ sealed Docker host, on the way of what a container without a gate sends.
 import contextlib
 import os
 import pathlib
+import re
 import shutil
 import statistics
 import subprocess
@@ -44,8 +45,8 @@ def numbers(argv):
     return [float(x) for x in done.stdout.split()]
 
 
-@contextlib.contextmanager
-def server(port):
+def certified():
+    """The place's certificate and its key."""
     certificate = live.the.state / "tls" / "bench.pem"
     ca = live.the.state / "ca"
     request = subprocess.run(
@@ -58,13 +59,53 @@ def server(port):
          ca / "ca.key", "-CAcreateserial", "-days", "30", "-extfile", extra,
          "-out", certificate], input=request, check=True,
         stderr=subprocess.DEVNULL)
-    p = subprocess.Popen([WORLD, "inet", LOAD, "serve", port, certificate,
-                          ca / "leaf.key"], stdout=subprocess.PIPE)
+    return certificate, ca / "leaf.key"
+
+
+@contextlib.contextmanager
+def server(port):
+    p = subprocess.Popen([WORLD, "inet", LOAD, "serve", port, *certified()],
+                         stdout=subprocess.PIPE)
     p.stdout.readline()
     try:
         yield p
     finally:
         p.kill()
+        p.wait()
+
+
+NGINX = """daemon off; worker_processes auto; pid %(home)s/pid;
+error_log %(home)s/error;
+events { worker_connections 1024; }
+http {
+  access_log off; keepalive_requests 1000000000;
+  server {
+    listen %(port)s ssl http2;
+    ssl_certificate %(certificate)s; ssl_certificate_key %(key)s;
+    location / { return 200 "%(text)s"; }
+  }
+}
+"""
+
+
+@contextlib.contextmanager
+def nginx(port):
+    """A server that people run, with an answer as long as load's."""
+    home = live.the.state / "nginx"
+    home.mkdir(exist_ok=True)
+    certificate, key = certified()
+    (home / "conf").write_text(NGINX % {
+        "home": home, "port": port, "certificate": certificate, "key": key,
+        "text": "x" * 100})
+    p = subprocess.Popen([WORLD, "inet", shutil.which("nginx"), "-e",
+                          home / "error", "-c", home / "conf"])
+    try:
+        live.within(15, lambda: not subprocess.run(
+            [WORLD, "inet", "bash", "-c", "echo >/dev/tcp/%s/%s" % (
+                ADDR, port)], check=False, capture_output=True).returncode)
+        yield
+    finally:
+        p.terminate()
         p.wait()
 
 
@@ -207,20 +248,67 @@ def aims(line, plain, engine="docker", rounds=9, seconds=2):
                     aim and "aim: " + aim)
 
 
+def programs(line, plain, engine="docker", rounds=7, seconds=3):
+    """Requests of 8 kept connections by a client and a server that people
+    use (hey, nginx), which cost what such programs do: the aims were set
+    beside these. And by a forwarder that only passes bytes on: no proxy in a
+    process of its own does better."""
+    hey = shutil.which("hey")
+    if not hey or not shutil.which("nginx"):
+        line("hey and nginx", "-", "-", "-", "not installed")
+        return
+    runs = "engine: %s\n" % engine
+
+    def asks(port):
+        return ["sh", "-c", "getent hosts %s >/dev/null; hey -c 8 -z %ds "
+                "-disable-compression -host %s https://%s:%s/v1/x" % (
+                    NAME, seconds, NAME, ADDR, port)]
+    with nginx(PORT), forwarder(), live.Place(
+            runs + SPLICED) as spliced, live.Place(
+                runs + DECRYPTED) as decrypted:
+        ways = [*(p.argv("run", "--no-trace", "--", *asks(PORT))
+                  for p in (spliced, decrypted)),
+                *(plain(spliced.work, *asks(port))
+                  for port in (BARE_PORT, PORT))]
+        seen = [[answered(way) for way in ways] for _ in range(rounds + 1)]
+    *columns, base = zip(*seen[1:])
+    for what, column, aim in zip(
+            ("spliced", "decrypted", "a bare forwarder"), columns,
+            ("aim: at least 0.65", "aim: at least 0.3",
+             "what a proxy can reach at all")):
+        report(line, "hey and nginx, " + what, "/s", column, base, aim)
+
+
+def answered(argv):
+    """What hey says: requests a second, each with a status of 200."""
+    done = subprocess.run(argv, text=True, stdin=subprocess.DEVNULL,
+                          capture_output=True, check=False)
+    rate = re.search(r"Requests/sec:\s+([0-9.]+)", done.stdout)
+    statuses = re.findall(r"^\s+\[(\d+)\]", done.stdout, re.M)
+    if done.returncode or not rate or statuses != ["200"]:
+        raise SystemExit("hey: " + done.stdout[-500:] + done.stderr[-500:])
+    return float(rate.group(1))
+
+
 def bare(line, rounds=5, seconds=2):
     """What a proxy takes that only passes bytes on, in pairs: no proxy in a
     process of its own does better, and none that looks at names."""
     def rate(port):
         return numbers(live.the.as_user(str(LOAD), "get", ADDR, port, NAME, "8",
                                         str(seconds)))[0]
-    with server(PORT), subprocess.Popen(
-            [WORLD, "inet", FORWARD, BARE_PORT, ADDR, PORT],
-            stdout=subprocess.PIPE) as p:
+    with server(PORT), forwarder():
+        seen = [(rate(BARE_PORT), rate(PORT)) for _ in range(rounds + 1)]
+        report(line, "8 connections, a bare forwarder", "/s", *zip(*seen[1:]),
+               "what a proxy can reach at all")
+
+
+@contextlib.contextmanager
+def forwarder():
+    with subprocess.Popen([WORLD, "inet", FORWARD, BARE_PORT, ADDR, PORT],
+                          stdout=subprocess.PIPE) as p:
         try:
             p.stdout.readline()
-            seen = [(rate(BARE_PORT), rate(PORT)) for _ in range(rounds + 1)]
-            report(line, "8 connections, a bare forwarder", "/s",
-                   *zip(*seen[1:]), "what a proxy can reach at all")
+            yield
         finally:
             p.kill()
 
