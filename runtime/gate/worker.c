@@ -372,22 +372,24 @@ static int tell_roots(struct gate *g, struct err *err)
 static int tell_ready(struct gate *g, bool ipv6, int64_t ms, struct err *err)
 {
 	char line[RECORD_MAX], ca[CA_CERT_MAX];
+	bool pod = g->uplink.kind == UPLINK_POD;
 	/* in a Pod nobody reads it for the agent: roots_share() */
-	bool tells = g->uplink.kind != UPLINK_POD &&
-		     (g->l7.plan.decrypts || roots_added());
+	bool tells = !pod && (g->l7.plan.decrypts || roots_added());
 	int rc = 0;
 
 	if (tells && ((rc = tell_roots(g, err)) < 0 ||
 		      (rc = ca_pem(&g->l7.ca, ca, err)) < 0))
 		return rc;
-	outlog_line(
-		&g->out, line,
-		record_ready(&(struct record_ready){.ipv6 = ipv6,
-						    .ms = ms,
-						    .ca = tells ? ca : NULL,
-						    .netns = g->agent.netns,
-						    .pidns = g->agent.pidns},
-			     line));
+	outlog_line(&g->out, line,
+		    record_ready(
+			    &(struct record_ready){
+				    .ipv6 = ipv6,
+				    .ms = ms,
+				    .ca = tells ? ca : NULL,
+				    .session = pod ? hello_pod_session() : NULL,
+				    .netns = g->agent.netns,
+				    .pidns = g->agent.pidns},
+			    line));
 	outlog_drain(&g->out, REPORT_DRAIN_MS);
 	return 0;
 }

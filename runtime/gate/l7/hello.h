@@ -57,6 +57,8 @@ must_check int hello_parse(struct str line, struct names_hosts *hosts,
  */
 must_check int hello_pod(const char *secrets, struct names_hosts *hosts,
 			 struct hello_credentials *out, struct err *err);
+/* The session's name, behind that. */
+const char *hello_pod_session(void);
 /* What a tree of the line holds of secrets is memory that others get next. */
 void hello_wipe(cJSON *tree);
 /* True when every variable that the text mentions is there. */

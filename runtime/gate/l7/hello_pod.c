@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SESSION_MAX 64u
+
 /* Out of memory: as a line that is not whole. */
 static bool add_text(cJSON *to, const char *key, const char *value)
 {
@@ -84,15 +86,35 @@ static int add_secrets(cJSON *line, const char *secrets, struct err *err)
 	return rc;
 }
 
+const char *hello_pod_session(void)
+{
+	return getenv(HELLO_POD_SESSION);
+}
+
+/* A UID of Kubernetes', or what else names things there. */
+static bool is_session(const char *text)
+{
+	size_t n = text ? strlen(text) : 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!(text[i] >= 'a' && text[i] <= 'z') &&
+		    !(text[i] >= '0' && text[i] <= '9') && text[i] != '-')
+			return false;
+	return n > 0 && n <= SESSION_MAX;
+}
+
 static int write_line(cJSON *line, const char *secrets, char *room, int size,
 		      struct err *err)
 {
-	const char *session = getenv(HELLO_POD_SESSION);
+	const char *session = hello_pod_session();
 	int rc;
 
-	if (!session || !*session)
-		return err_set(err, -EPROTO,
-			       HELLO_POD_SESSION ": the session has no name");
+	if (!is_session(session))
+		return err_set(
+			err, -EPROTO,
+			HELLO_POD_SESSION
+			": not 1 to %u lower-case letters, digits and '-'",
+			SESSION_MAX);
 	if (!cJSON_AddNumberToObject(line, HELLO_VERSION_KEY, HELLO_VERSION) ||
 	    !add_text(line, HELLO_SESSION, session))
 		return err_set(err, -ENOMEM, "out of memory");

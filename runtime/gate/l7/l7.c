@@ -166,7 +166,7 @@ int l7_prepare(struct l7 *l, const struct l7_plan *p, struct err *err)
 
 	if (!hello_covers(&l->credentials, p->config))
 		return err_set(err, -ENOENT,
-			       "the launcher sent too few credentials");
+			       "a credential of the plan was not given");
 	if (p->decrypts && (rc = open_signer(l, p, err)) < 0)
 		return rc;
 	if (l->log.fd < 0 && (rc = l7log_open(&l->log, GATE_LOG, err)) < 0)
@@ -463,7 +463,8 @@ static bool read_stream(struct str line, struct str *id, bool *to_server)
 
 /*
  * By stream, and not by server: a request that may be repeated was just then,
- * when its connection ended (to_tls_again), and no server's list has it any more.
+ * when its connection ended (to_tls_again), and no server's list has it any
+ * more.
  */
 static int look_in_hand(const char *admin, struct in_hand *out, struct err *err)
 {
@@ -483,10 +484,9 @@ static int look_in_hand(const char *admin, struct in_hand *out, struct err *err)
 		out->to_server += to_server;
 		if (!to_server || out->n + id.n + 32 > sizeof(out->text))
 			continue;
-		out->n += (size_t)snprintf(out->text + out->n,
-					   sizeof(out->text) - out->n,
-					   "shutdown session %.*s;",
-					   STR_ARG(id));
+		out->n += (size_t)snprintf(
+			out->text + out->n, sizeof(out->text) - out->n,
+			"shutdown session %.*s;", STR_ARG(id));
 		out->shut++;
 	}
 	return rc;

@@ -259,8 +259,14 @@ int link_agent_up(bool ipv6, struct err *err)
 	if ((rc = rtnl_open(&rt, 0, err)) < 0 ||
 	    (rc = if_index("lo", &lo, err)) < 0 ||
 	    (rc = rtnl_set_up(&rt, lo, true, err)) < 0 ||
-	    (rc = if_index(LINK_AGENT_IF, &index, err)) < 0 ||
-	    (rc = addresses_up(&rt, index, LINK_AGENT_V4, LINK_V4_BITS,
+	    (rc = if_index(LINK_AGENT_IF, &index, err)) < 0)
+		return rc;
+	/* Where the namespace was somebody else's, new links may be without it.
+	 * What cannot be switched on says so with its address. */
+	if (ipv6)
+		(void)sysctl_put("net/ipv6/conf/" LINK_AGENT_IF "/disable_ipv6",
+				 "0");
+	if ((rc = addresses_up(&rt, index, LINK_AGENT_V4, LINK_V4_BITS,
 			       ipv6 ? LINK_AGENT_V6 : NULL, err)) < 0 ||
 	    (rc = add_neighbour(&rt, index, LINK_GATE_V4, gate_mac, err)) < 0 ||
 	    (rc = add_default(&rt, index, LINK_GATE_V4, err)) < 0)

@@ -269,6 +269,8 @@ size_t record_ready(const struct record_ready *r, char buf[RECORD_MAX])
 	cJSON *o = cJSON_CreateObject();
 
 	add_text(o, "event", "ready");
+	if (r->session)
+		add_text(o, "session", r->session);
 	cJSON_AddBoolToObject(o, "ipv6", r->ipv6);
 	cJSON_AddNumberToObject(o, "ms", (double)r->ms);
 	if (r->ca)

@@ -85,6 +85,7 @@ struct record_ready {
 	bool ipv6;
 	int64_t ms;
 	const char *ca; /* the session's, in PEM; NULL: nothing is decrypted */
+	const char *session; /* its name; NULL: who reads this has given it */
 	/* Inodes of namespaces, by which a tracer knows the agent's first
 	 * program: its network, and the gate's own pids. 0: not known. */
 	uint32_t netns, pidns;
@@ -117,12 +118,12 @@ size_t record_renewal(const struct record_renewal *r, char buf[RECORD_MAX]);
 struct record_question {
 	struct timespec time;
 	uint32_t id, wait_s;
-	const char *rule; /* its id */
+	const char *rule;		    /* its id */
 	const struct provenance_rule *from; /* of it; may be NULL */
 	const char *name;		    /* empty: it is about the address */
 	const struct addr *addr;
 	uint16_t port, sport;
-	bool tls; /* of a request: https */
+	bool tls;		   /* of a request: https */
 	const char *method, *path; /* empty: it is about the connection */
 };
 /* The length, 0 when it does not fit. */

@@ -300,6 +300,15 @@ static void nodes(void)
 	CHECK(hear("a", "node", NULL) == -EPROTO);
 	CHECK(hear(NULL, "10.0.0.1", NULL) == -EPROTO);
 	CHECK(hear("", "10.0.0.1", NULL) == -EPROTO);
+	CHECK(hear("a b", "10.0.0.1", NULL) == -EPROTO);
+	CHECK(hear("0b-9", "10.0.0.1", NULL) == 0 &&
+	      strcmp(hello_pod_session(), "0b-9") == 0);
+	for (unsigned more = 0; more < 2; more++) {
+		char name[80];
+
+		snprintf(name, sizeof(name), "%0*u", 64 + (int)more, 1u);
+		CHECK(hear(name, "10.0.0.1", NULL) == (more ? -EPROTO : 0));
+	}
 }
 
 static void secrets(void)

@@ -155,6 +155,11 @@ static void records(void)
 	n = record_ready(&(struct record_ready){.ipv6 = true, .ms = 12}, buf);
 	CHECK(str_is((struct str){buf, n},
 		     "{\"event\":\"ready\",\"ipv6\":true,\"ms\":12}\n"));
+	n = record_ready(&(struct record_ready){.session = "a-1", .ms = 12},
+			 buf);
+	CHECK(str_is((struct str){buf, n},
+		     "{\"event\":\"ready\",\"session\":\"a-1\","
+		     "\"ipv6\":false,\"ms\":12}\n"));
 }
 
 static struct hello_credentials creds;
@@ -552,8 +557,8 @@ static void lines(void)
 	f = fdopen(pair[0], "r");
 	outlog_drain(&out, 1);
 	while (fgets(got, sizeof(got), f) &&
-	       (got[0] == 'x' || sscanf(got, "{\"event\":\"lost\",\"count\":%u}",
-					&lost) != 1)) {
+	       (got[0] == 'x' ||
+		sscanf(got, "{\"event\":\"lost\",\"count\":%u}", &lost) != 1)) {
 		n++;
 		outlog_drain(&out, 1);
 	}
