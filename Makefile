@@ -439,6 +439,7 @@ check-all: check
 	MANY=all tests/live/run -v -j 1 many.
 	MEMBRANE_ENGINE=native tests/live/run
 	MEMBRANE_ENGINE=native-root tests/live/run
+	MEMBRANE_ENGINE=pod tests/live/run
 
 # Longer than anybody waits for: 10^7 requests of another seed each day to the
 # model, what is seen of wrong plans, and each cell of the golden cases and of

@@ -34,7 +34,8 @@ notes = []   # what a test says that passed: how much of what there is it did
 # How many times slower than others a machine is (tests/guest): of bounds alone.
 SLOW = int(os.environ.get("MEMBRANE_SLOW", "1"))
 # What runs sessions whose policy does not say: docker, or native; native-root is
-# the same where root launches it, in folders of root's.
+# the same where root launches it, in folders of root's; pod is a Pod's gate, which
+# has no launcher (pod.py).
 ENGINE = os.environ.get("MEMBRANE_ENGINE", "docker")
 AS_ROOT = ENGINE == "native-root"
 if AS_ROOT:
@@ -56,6 +57,14 @@ def only(here, why):
             function()
         return test(run)
     return decorate
+
+
+def launcher_only(why):
+    return only(ENGINE != "pod", "a launcher's: " + why)
+
+
+def pod_only(why):
+    return only(ENGINE == "pod", "a Pod's: " + why)
 
 
 def docker_only(why):
@@ -86,6 +95,12 @@ def root_only(why):
     return only(AS_ROOT, "root's: " + why)
 
 
+# Modules about what the gate does by itself: these are tried in Pods, too.
+IN_PODS = {"t_credentials", "t_deny", "t_dns", "t_http", "t_ipv6", "t_network",
+           "t_pod", "t_tls"}
+
+# Somebody says at the end what was refused: a launcher.
+SUMS = ENGINE != "pod"
 # How what is hidden can be held.
 MASKS = ("hold", "start") if ENGINE == "docker" else ("hold",)
 # For stderr of which nothing is said of how a session was traced.
@@ -170,7 +185,8 @@ class World:
             if AS_ROOT else os.environ["PATH"]
         variables = {"PATH": path, "TERM": "xterm",
                      "LC_ALL": "C.UTF-8", "DOCKER_HOST": self.docker_host,
-                     "MEMBRANE_ENGINE": ENGINE, **(env or {})}
+                     "MEMBRANE_ENGINE": "docker" if ENGINE == "pod" else ENGINE,
+                     **(env or {})}
         return self.enter(
             "setpriv", "--reuid",
             str(self.uid if uid is None else uid), "--regid",
@@ -178,7 +194,7 @@ class World:
             str(cwd), *("%s=%s" % v for v in variables.items()), *argv)
 
     def docker(self, *argv, check_it=True, **more):
-        if ENGINE != "docker":
+        if ENGINE not in ("docker", "pod"):
             raise Failed("it asks Docker, which runs no part of it")
         return subprocess.run(
             ["docker", "-H", self.docker_host, *argv], check=check_it,
@@ -255,7 +271,10 @@ class Place:
         self.work.mkdir()
         self.state.mkdir()
         policy = policy or ""
-        if ENGINE != "docker" and not policy.startswith("engine:") and \
+        self.said = []   # by the gate of a Pod
+        if ENGINE == "pod" and "resolver:" not in policy:
+            policy += "\ndns_resolver: %s\n" % pod.RESOLVER
+        elif ENGINE == "native" and not policy.startswith("engine:") and \
                 "\nengine:" not in policy:
             policy += "\nengine: %s\n" % ENGINE   # lines keep their numbers
         (self.state / "config.yaml").write_text(policy)
@@ -294,9 +313,12 @@ class Place:
         more = {"input": data} if data is not None else {
             "stdin": subprocess.DEVNULL}
         try:
-            done = subprocess.run(self.argv(*args), capture_output=True,
-                                  timeout=timeout * SLOW, check=False,
-                                  **more)
+            if ENGINE == "pod" and args[0] == "run":
+                done = pod.run(self, args[1:], timeout * SLOW, **more)
+            else:
+                done = subprocess.run(self.argv(*args), capture_output=True,
+                                      timeout=timeout * SLOW, check=False,
+                                      **more)
             status, stdout, stderr = (done.returncode, done.stdout,
                                       done.stderr)
         except subprocess.TimeoutExpired as e:
@@ -314,6 +336,8 @@ class Place:
 
     def records(self, event):
         """All records of a kind, of all sessions here."""
+        if ENGINE == "pod":
+            return [r for r in self.said if r["event"] == event]
         return [r for path in sorted(self.state.glob(
                     "sessions/*/decisions.jsonl"))
                 for r in map(json.loads, path.read_text().splitlines())
@@ -458,7 +482,7 @@ def kill_part(role):
 
 def containers():
     """Those of sessions that the Docker host has now."""
-    if ENGINE != "docker":
+    if ENGINE == "native":
         return []
     out = the.docker("ps", "-aq", "--filter", "label=membrane.session")
     return out.stdout.split()
@@ -482,6 +506,10 @@ def ipv6():
     the host's own, which has it for as long."""
     if ENGINE == "docker":
         yield "uplink: six\n"
+        return
+    if ENGINE == "pod":
+        with pod.on_network("six"):
+            yield ""
         return
     route = ["ip", "-n", the.host, "route"]
     way = ["default", "via", "fd18::2"]
@@ -555,3 +583,6 @@ def within(seconds, function):
             return False
         time.sleep(0.05)
     return True
+
+
+import pod  # noqa: E402  which stands on this one

@@ -224,6 +224,7 @@ def check_wire(v6):
         gate.check_start(g)
         if g.first.get("event") != "ready":
             return
+        check(g.first["session"] == "0123", "whose it is", g.first)
         check(g.first["ipv6"] == v6, "IPv6 as the Pod has it", g.first)
         check(not world.fenced(), "the fence is gone")
         check(g.probe() == 0, "the probe")

@@ -127,7 +127,7 @@ def stands_nowhere():
         check(not found, "nor in any file", found)
 
 
-@test
+@live.launcher_only("it says which, by its own name")
 def missing_or_broken_values_refuse_to_start():
     for env, what in (({}, "missing"), ({"LIVE_TOKEN": ""}, "empty"),
                       ({"LIVE_TOKEN": "a\nX-Other: b"}, "a line end")):

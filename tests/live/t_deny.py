@@ -1,4 +1,5 @@
 """Denials win over every grant: resolver, addresses, names and requests."""
+import live
 from l7 import API, SITE, connected, reached, reasons, request, web
 from live import check, test
 
@@ -91,7 +92,7 @@ deny:
     check("denied" in reasons(s, "request"), "reason", s.decided)
 
 
-@test
+@live.launcher_only("it trusts a workspace, or not")
 def a_global_denial_holds_against_the_workspace():
     s = web("deny: ['https://api.test/admin']\n", [
         ["get", "https://api.test/x"], ["get", "https://api.test/admin/x"]],

@@ -1,6 +1,7 @@
 """The resolver: what it asks, whom, what it lets back in."""
 import json
 
+import live
 from live import Place, check, session, test
 
 GATE = "192.0.0.1"
@@ -66,7 +67,7 @@ def another_resolver_can_be_granted():
           s.tried[1:])
 
 
-@test
+@live.launcher_only("it sums up")
 def odd_names_are_on_record_as_they_are():
     odd = {".": ".", "a\\056b.test": "a\\.b.test", "\x1b[m.test":
            "\\027[m.test", "a\0b.test": "a\\000b.test", "membrane":
@@ -278,7 +279,7 @@ def another_upstream():
           s.arrived("dns"))
 
 
-@test
+@live.launcher_only("it knows whom the host asks")
 def the_upstream_of_the_host():
     with Place("allow: [site.test]\ndns_resolver: host\n",
                files={"r": "nameserver 127.0.0.1\nnameserver 1.1.1.1\n"},
@@ -296,7 +297,7 @@ def the_upstream_of_the_host():
               s.stderr, "nobody to ask", "%d %s" % (s.status, s.stderr))
 
 
-@test
+@live.launcher_only("it sums up")
 def an_upstream_that_is_silent():
     """Who reads it learns what to change, in a line of no more than 100."""
     with Place("allow: [site.test]\n") as where:

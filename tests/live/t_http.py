@@ -604,7 +604,7 @@ def http2_without_tls():
 
 
 # N-14, J-3
-@test
+@live.launcher_only("it sums up")
 def refusals_help():
     asked = [["get", "https://api.test/admin?token=SECRET"],
              ["get", "https://api.test/admin", "GET", None,

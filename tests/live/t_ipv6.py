@@ -12,22 +12,24 @@ def session(policy, attempts):
 
 @test
 def names_and_addresses():
+    attempts = [["dns", "192.0.0.1", "site.test", "AAAA"],
+                ["resolve", "site.test"], ["tcp", SITE6, 443, ""],
+                ["get", "http://six.test/"],
+                ["tcp", "2a0e:11::5:1", 80, ""],
+                ["tcp", SITE6, 80], ["tcp", OTHER6, 443],
+                ["udp", SITE6, 7777], ["ping", SITE6],
+                ["tcp", "2a0e:11::5:1", 443]]
     s = session("allow: ['site.test:443', six.test, "
-                "'[2a0e:11::5:1]:80']\n", [
-                    ["dns", "192.0.0.1", "site.test", "AAAA"],
-                    ["resolve", "site.test"], ["tcp", SITE6, 443, ""],
-                    ["get", "http://six.test/"],
-                    ["tcp", "2a0e:11::5:1", 80, ""],
-                    ["tcp", SITE6, 80], ["tcp", OTHER6, 443],
-                    ["udp", SITE6, 7777], ["ping", SITE6],
-                    ["tcp", "2a0e:11::5:1", 443]])
+                "'[2a0e:11::5:1]:80']\n", attempts)
     check([a[3] for a in s.tried[0].get("answers", [])] == [SITE6], "AAAA",
           s.tried[0])
     for result in s.tried[1:5]:
         check(result["ok"], "permitted", result)
-    for result in s.tried[5:]:
+    for result, what in zip(s.tried[5:], attempts[5:]):
         check(not result["ok"], "refused", result)
-        check(result["ms"] < 500, "at once", result)
+        # Some runtimes let everybody ping; such a socket hears no refusal.
+        check(result["ms"] < 500 or (what[0], live.ENGINE) == ("ping", "pod"),
+              "at once", result)
     six = {(e["addr"], e.get("port")) for e in s.arrived("packet")
            if ":" in e["addr"]}
     check(six == {(SITE6, 443), ("2a0e:11::6:1", 80), ("2a0e:11::5:1", 80)},

@@ -177,7 +177,7 @@ def flags_grant_as_the_file_does():
     refused(s.tried[3], "the rest")
 
 
-@test
+@live.launcher_only("it sums up")
 def refusals_are_summed_up_on_stderr_and_on_record():
     s = session("allow: [site.test]\n", [
         ["get", "https://site.test/"], ["resolve", "other.test"],

@@ -102,7 +102,8 @@ def a_second_hello_states_the_first_ones_name():
               d["port"] == RETRY for d in seen), "as refused", seen)
     check(sum(d.get("name") == "neighbour.test" for d in seen) >= 6,
           "with what it asked for", seen)
-    check("neighbour.test" in s.stderr, "the summary has it", s.stderr)
+    check(not live.SUMS or "neighbour.test" in s.stderr,
+          "the summary has it", s.stderr)
 
 
 # N-1
@@ -130,7 +131,8 @@ def fronting_by_sni():
     check(any(d.get("name") == "other.test" and d["reason"] in
               ("not-resolved", "name-mismatch") for d in denied),
           "and one for a name at another's address", denied)
-    check("neighbour.test" in s.stderr, "the summary has it", s.stderr)
+    check(not live.SUMS or "neighbour.test" in s.stderr,
+          "the summary has it", s.stderr)
 
 
 @test
