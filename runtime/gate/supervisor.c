@@ -435,7 +435,11 @@ static int run_gate(struct options *o)
 	int rc = 0;
 
 	if (o->args.uplink == UPLINK_POD) {
-		rc = planfile_folder(o->args.plan, folder, &err);
+		/* Whoever has raised it before: from here on, all that goes
+		 * wrong leaves the Pod shut. */
+		rc = fence_raise(&err);
+		if (rc == 0)
+			rc = planfile_folder(o->args.plan, folder, &err);
 		o->args.plan = folder;
 	}
 	if (rc == 0)

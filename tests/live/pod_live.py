@@ -263,7 +263,6 @@ def check_killed(v6):
             got, took = alone.agent(connect("11.0.0.1", 443))
             check(got == "Network is unreachable" and took < 0.5,
                   "and nothing else", got, took)
-            world.fence()   # as a Pod that is made anew has it
             with Gate(world, plan, run=run) as g:
                 check("no wire here" in g.first.get("message", "") and
                       g.p.wait(5) == 1, "started again", g.first)
@@ -273,6 +272,16 @@ def check_killed(v6):
             check(world.fenced(), "its fence stands")
     finally:
         shutil.rmtree(run)
+
+
+def check_worker_killed(v6):
+    """It has the wire, and PID 1 ends with it."""
+    with pod(v6) as (world, plan), Gate(world, plan) as g:
+        check(g.first.get("event") == "ready", "before", g.first)
+        os.kill(g.worker(), signal.SIGKILL)
+        check(g.p.wait(5) == 1, "PID 1 ends")
+        check(gate.within(5, lambda: list(world.links()) == ["lo"]),
+              "loopback is left", world.links())
 
 
 def check_return(v6):
@@ -290,13 +299,14 @@ def check_return(v6):
                         "ip", "link", "set", "eth0", "up")
         check("Operation not permitted" in got.stderr,
               "the agent cannot set it up", got)
-        world.fence()
         refused(world, plan, "started again", says="no wire here")
 
 
 def check_refusals(v6):
     with pod(v6) as (world, plan):
         names = (plan / "names.map").read_text()
+        # Whether somebody has raised the fence before or not.
+        world.pod("nft", "delete", "table", "inet", "fence")
         (plan / "names.map").write_text(names + "nmae x 1 - g\n")
         refused(world, plan, "a plan that is none", says="names.map")
         (plan / "names.map").write_text(names)
@@ -377,7 +387,6 @@ def check_sealed(v6):
             check(g.end() == 0, "at a signal")
         (mount / "..data").unlink()
         (mount / "..data").symlink_to(plan)
-        world.fence()
         refused(world, mount, "a link elsewhere", says="no link of")
 
 
@@ -446,6 +455,7 @@ def check_all(v6):
     check_fence(v6)
     check_wire(v6)
     check_killed(v6)
+    check_worker_killed(v6)
     check_return(v6)
     check_refusals(v6)
     check_another(v6)
