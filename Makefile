@@ -134,6 +134,7 @@ GEN_INC := $(if $(wildcard grammar/tracee-events.tsv),\
 	$(GEN)/image/gate/protocols.inc \
 	$(addprefix $(GEN)/,$(addsuffix .inc,\
 		$(wildcard compiler/emit/*.cfg compiler/emit/*/*.cfg \
+			compiler/emit/*/*.sh \
 			compiler/cli/complete.*sh \
 			compiler/cli/page/*.css \
 			compiler/cli/frame/*.txt))) \

@@ -62,15 +62,16 @@ struct pass_ctx driver_ctx(struct compilation *c)
 
 static struct emit_in emit_in(struct compilation *c)
 {
-	return (struct emit_in){&c->policy,
-				&c->sources,
-				&c->diags,
-				c->a,
-				c->mark_lines ? &c->marks : NULL,
-				NULL,
-				c->unwritten,
-				c->places.n ? places_read(c->a, c->places)
-					    : NULL};
+	return (struct emit_in){
+		.policy = &c->policy,
+		.sources = &c->sources,
+		.diags = &c->diags,
+		.a = c->a,
+		.marks = c->mark_lines ? &c->marks : NULL,
+		.unwritten = c->unwritten,
+		.places = c->places.n ? places_read(c->a, c->places) : NULL,
+		.kubernetes = c->kubernetes,
+	};
 }
 
 static bool is_asked_for(const struct compilation *c, const struct pass *pass)

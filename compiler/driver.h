@@ -44,6 +44,8 @@ struct compilation {
 	/* The same for comments in artefacts alone: they are those of the plan,
 	 * and everything else is said of its policy.json. */
 	struct str places;
+	/* What Kubernetes is to get besides; NULL: it is for one machine. */
+	const struct kube_options *kubernetes;
 	/*
 	 * For --dump-ir: one of driver_pass(); set it before driver_compile(),
 	 * which then prints the policy as it is after that pass into dump and

@@ -302,8 +302,10 @@ static inline struct str test_policy_emit(struct test_policy *t,
 					  bool (*emit)(const struct emit_in *in,
 						       struct buf *out))
 {
-	struct emit_in in = {&t->policy, &t->sources, &t->diags, t->a,
-			     NULL,	 NULL,	      false,	 NULL};
+	struct emit_in in = {.policy = &t->policy,
+			     .sources = &t->sources,
+			     .diags = &t->diags,
+			     .a = t->a};
 	struct buf out;
 
 	buf_init(&out, t->a);

@@ -38,7 +38,10 @@ static int show_plan(const struct options *o, const struct inputs *in,
 		return console_result(c->dump);
 	if (one)
 		return emit_artefact(c->a, c, one->value);
-	model_make(&m, c, in, last_read(c->a, in->state, in->workspace));
+	/* what ran here is another engine's */
+	model_make(&m, c, in,
+		   c->kubernetes ? NULL
+				 : last_read(c->a, in->state, in->workspace));
 	m.all = options_get(o, OPTION_EVERYTHING) != NULL;
 	/* A comment on a change is about that, not about one checkout. */
 	if (options_get(o, OPTION_MARKDOWN)) {
@@ -61,13 +64,36 @@ static int show_plan(const struct options *o, const struct inputs *in,
 	return console_result(text);
 }
 
+/* A Pod is shown to people alone. */
+static bool one_view(const struct options *o)
+{
+	static const enum option_id others[] = {OPTION_JSON, OPTION_MARKDOWN,
+						OPTION_HTML};
+
+	for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+		const struct option_given *g = options_get(o, others[i]);
+
+		if (!g || !options_get(o, OPTION_TARGET))
+			continue;
+		console_error(
+			"'%.*s' is about this machine, and not about a target: leave one of the two out",
+			STR_ARG(g->spelling));
+		return false;
+	}
+	return true;
+}
+
 int command_plan(struct arena *a, const struct options *o)
 {
 	bool json = options_get(o, OPTION_JSON) != NULL;
 	struct compilation c = {
 		.stop_after = options_value(a, o, OPTION_DUMP_IR, NULL)};
 	struct inputs in;
-	int status = inputs_compile(a, o, true, &in, &c);
+	int status;
+
+	if (!one_view(o))
+		return STATUS_USAGE;
+	status = inputs_compile(a, o, true, &in, &c);
 
 	if (status == STATUS_OK) {
 		reached_say(c.a, &in);

@@ -21,6 +21,7 @@ struct emit_memo {
 };
 
 struct places;
+struct kube_options;
 
 /* Which grants or denials made one thing. */
 typedef VEC(const struct ir_grant *) emit_members;
@@ -34,6 +35,16 @@ struct emit_in {
 	struct emit_memo *memo; /* NULL: each makes its own */
 	bool unwritten;		/* of emit_all(): only what may refuse */
 	const struct places *places; /* NULL: rules are where they stand */
+	const struct kube_options *kubernetes; /* NULL: for one machine */
+	const struct plan *made; /* of emit_all(): what there is already */
+};
+
+/* What an artefact is for. */
+enum emit_for {
+	EMIT_FOR_ALL,
+	EMIT_FOR_MACHINE,    /* an engine's, here */
+	EMIT_FOR_KUBERNETES, /* out of the policy alone */
+	EMIT_FOR_PLAN,	     /* of Kubernetes: after the rest, which it reads */
 };
 
 struct emitter {
@@ -43,6 +54,7 @@ struct emitter {
 	/* NULL: always; else whether this policy has the artefact at all */
 	bool (*wanted)(const struct ir_policy *policy);
 	bool takes_all; /* it refuses no policy */
+	enum emit_for target;
 };
 
 /* The registry, by hand, in the order of names; NULL at the end. */

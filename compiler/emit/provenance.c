@@ -1,6 +1,7 @@
 /*
  * provenance.json: from the id of a grant or a denial to what it says and
- * where it was written; likewise from a line of mounts.plan. A line that moves
+ * where it was written; likewise from a line of mounts.plan, and from a field of
+ * a manifest to what made it. A line that moves
  * changes this, the comments that say the same in gate.cfg and ruleset.nft, and
  * the digest of the source: nothing that anybody decides by. Access is compared
  * by policy.json.
@@ -8,6 +9,7 @@
 #include "compiler/emit/parts.h"
 
 #include "compiler/base/json.h"
+#include "compiler/emit/kubernetes/kube.h"
 #include "compiler/plan/mounts_plan.h"
 #include "compiler/plan/provenance_json.h"
 
@@ -67,7 +69,7 @@ static void put_protected(const struct emit_in *in, cJSON *files)
 bool provenance_emit(const struct emit_in *in, struct buf *out)
 {
 	cJSON *root = json_object(), *rules = json_object();
-	cJSON *files = json_object();
+	cJSON *files = json_object(), *fields;
 	const struct ir_policy *p = in->policy;
 
 	json_put_u64(root, PROVENANCE_VERSION_KEY, PROVENANCE_VERSION);
@@ -81,6 +83,9 @@ bool provenance_emit(const struct emit_in *in, struct buf *out)
 	if (p->protect.n)
 		put_protected(in, files);
 	json_put(root, PROVENANCE_FILES, files);
+	fields = in->kubernetes ? kube_fields(in) : NULL;
+	if (fields)
+		json_put(root, PROVENANCE_FIELDS, fields);
 	json_add(out, root);
 	return true;
 }

@@ -7,6 +7,7 @@
 #define COMPILER_PLAN_FILES_H
 
 #define PLAN_ADDRS	    "addr.map"
+#define PLAN_CONFIGMAP	    "configmap.yaml"
 #define PLAN_DOCKER	    "docker.json"
 #define PLAN_GATE	    "gate.cfg"
 #define PLAN_GIT	    "git.config"
@@ -15,11 +16,13 @@
 #define PLAN_HOSTS	    "hosts.map"
 #define PLAN_KNOWN_HOSTS    "known_hosts"
 #define PLAN_KUBERNETES	    "kubernetes.json"
+#define PLAN_KUSTOMIZATION  "kustomization.yaml"
 #define PLAN_LEAVES	    "crt.lst"
 #define PLAN_LUA	    "gate.lua"
 #define PLAN_MOUNTS	    "mounts.plan"
 #define PLAN_NAMES	    "names.map"
 #define PLAN_NATIVE	    "native.json"
+#define PLAN_POD	    "pod.yaml"
 #define PLAN_POLICY	    "policy.json"
 #define PLAN_PROFILES	    "profiles.map"
 #define PLAN_PROVENANCE	    "provenance.json"

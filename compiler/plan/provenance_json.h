@@ -8,7 +8,11 @@
  *	{"version": 1, "rules": {"g-0123456789": {"text": …, "layer": …,
  *	 "source": ".membrane.yaml", "line": 3, "column": 5}, …},
  *	 "files": {"ignore": ["builtin:29:6", …], "readonly": […], "hold": […],
- *	 "protect": […] where there are any}}
+ *	 "protect": […] where there are any},
+ *	 "fields": {"pod.yaml": {"spec.containers[0].image":
+ *	  [".membrane.yaml:2:8", …], …}, …} of Kubernetes' manifests: each that a
+ *	  line of the policy or an option ("--gate-image") made; what is below
+ *	  it is by the same}
  */
 #ifndef COMPILER_PLAN_PROVENANCE_JSON_H
 #define COMPILER_PLAN_PROVENANCE_JSON_H
@@ -17,6 +21,7 @@
 #define PROVENANCE_VERSION     1
 #define PROVENANCE_RULES       "rules"
 #define PROVENANCE_FILES       "files"
+#define PROVENANCE_FIELDS      "fields"
 #define PROVENANCE_TEXT	       "text"
 #define PROVENANCE_LAYER       "layer"
 #define PROVENANCE_SOURCE      "source"

@@ -30,7 +30,8 @@ LINES = {"decision", "trace-show", "trace-tree", "trace-record"}
 OTHERWISE = re.compile(r"--(markdown|sarif|emit|dump-ir|ids|agent|junit|help)\b")
 ARTEFACTS = {"manifest.json": "manifest", "provenance.json": "provenance",
              "trace.json": "trace", "docker.json": "docker",
-             "native.json": "native", "policy.json": POLICY}
+             "native.json": "native",
+             "kubernetes.json": "kubernetes", "policy.json": POLICY}
 RECORDS = 2000   # of one file: those that are alike are not looked at again
 
 

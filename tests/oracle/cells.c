@@ -733,8 +733,10 @@ static void put_text(const char *name, const char *text)
 
 	CHECK(test_policy_make(&t, text));
 	if (gate_cfg_wanted(&t.policy)) {
-		struct emit_in in = {&t.policy, &t.sources, &t.diags, t.a,
-				     NULL,	NULL,	    false,    NULL};
+		struct emit_in in = {.policy = &t.policy,
+				     .sources = &t.sources,
+				     .diags = &t.diags,
+				     .a = t.a};
 
 		snprintf(dir, sizeof(dir), "%s/%s", top, name);
 		mkdir(dir, 0755);
@@ -788,8 +790,10 @@ static void put_plan(struct compilation *c, const char *name, struct str text)
 {
 	static const char *const files[] = {"gate.cfg", "gate.lua", "hosts.map",
 					    "addr.map", "crt.lst"};
-	struct emit_in in = {&c->policy, &c->sources, &c->diags, c->a,
-			     NULL,	 NULL,	      false,	 NULL};
+	struct emit_in in = {.policy = &c->policy,
+			     .sources = &c->sources,
+			     .diags = &c->diags,
+			     .a = c->a};
 	char dir[FOLDER_MAX];
 
 	snprintf(dir, sizeof(dir), "%s/%s", top, name);

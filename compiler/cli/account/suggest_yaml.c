@@ -3,7 +3,7 @@
 
 #include "compiler/base/secret.h"
 #include "compiler/cli/text/view.h"
-#include "compiler/emit/trace/yaml_write.h"
+#include "compiler/emit/yaml_write.h"
 
 #include <string.h>
 

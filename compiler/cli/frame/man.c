@@ -98,6 +98,10 @@ static void put_options(struct buf *out, enum command_id id)
 	static const char heading[] = ".Sh OPTIONS\n";
 	bool own = put_option_list(out, id, SECTION_OWN, heading);
 
+	put_option_list(out, id, SECTION_TARGET,
+			".Pp\n"
+			"With\n"
+			".Fl -target :\n");
 	put_option_list(out, id, SECTION_POLICY,
 			own ? ".Pp\n"
 			      "The flags of the policy, one more layer of it:\n"

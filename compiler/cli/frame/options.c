@@ -13,6 +13,7 @@
 #define FOR_PLAN    FOR(PLAN)
 #define FOR_COMPILE FOR(COMPILE)
 #define FOR_CHECK   FOR(CHECK)
+#define FOR_TARGET  (FOR(PLAN) | FOR(COMPILE) | FOR(CHECK))
 #define FOR_DIFF    FOR(DIFF)
 #define FOR_RUN	    FOR(RUN)
 #define FOR_START   FOR(START)
@@ -44,6 +45,7 @@
 #define FOR_ALL	 ((UINT64_C(1) << COMMANDS) - 1)
 
 #define OWN	SECTION_OWN, -1
+#define OF_IT	SECTION_TARGET, -1
 #define SHARED	SECTION_POLICY, -1
 #define FLAG(x) SECTION_POLICY, FRONT_FLAG_##x
 
@@ -131,12 +133,21 @@ const struct option *option_row(enum option_id id)
 
 const char *option_word(enum option_id id, size_t i)
 {
-	static const char *const fail_on[] = {"widen", "any", "none"};
+	static const struct {
+		enum option_id id;
+		const char *words[5]; /* NULL behind the last */
+	} few[] = {
+		{OPTION_FAIL_ON, {"widen", "any", "none"}},
+		{OPTION_TARGET, {"kubernetes"}},
+		{OPTION_KIND, {"pod", "job", "deployment", "sandbox"}},
+		{OPTION_SIDECAR, {"native", "container"}},
+	};
 
+	for (size_t k = 0; k < ARRAY_LEN(few); k++)
+		if (few[k].id == id)
+			return few[k].words[i];
 	if (id == OPTION_DUMP_IR)
 		return driver_pass(i);
-	if (id == OPTION_FAIL_ON)
-		return i < ARRAY_LEN(fail_on) ? fail_on[i] : NULL;
 	if (id != OPTION_EMIT)
 		return NULL;
 	/* The manifest comes from no emitter: it seals what they wrote. */

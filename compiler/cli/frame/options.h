@@ -33,7 +33,7 @@ enum option_value {
 	VALUE_MAYBE, /* only as --x=y, and may be absent */
 };
 
-enum option_section { SECTION_OWN, SECTION_POLICY };
+enum option_section { SECTION_OWN, SECTION_POLICY, SECTION_TARGET };
 
 /* One spelling; an alias is a row of its own with the same id. */
 struct option {

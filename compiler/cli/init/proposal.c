@@ -3,7 +3,7 @@
 #include "compiler/base/buf.h"
 #include "compiler/base/limits.h"
 #include "compiler/cli/text/view.h"
-#include "compiler/emit/trace/yaml_write.h"
+#include "compiler/emit/yaml_write.h"
 #include "runtime/launch/session/summary.h"
 
 #include <stdlib.h>

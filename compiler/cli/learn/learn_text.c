@@ -1,7 +1,7 @@
 /* What was learned, as YAML: by itself, and its tests. */
 #include "compiler/cli/learn/learn.h"
 
-#include "compiler/emit/trace/yaml_write.h"
+#include "compiler/emit/yaml_write.h"
 
 static void put_text(struct yaml_write *w, struct str s)
 {

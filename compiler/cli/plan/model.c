@@ -15,7 +15,8 @@ static void find_changes(struct plan_model *m, const struct compilation *c)
 	m->n_files = plan_compare(m->a, m->last, m->plan, &m->files);
 	if (m->n_files == 0)
 		return;
-	if (derived_make(m->last, "last/", &m->own, &err) < 0 || !m->own.c.ok)
+	if (derived_make(m->last, "last/", NULL, &m->own, &err) < 0 ||
+	    !m->own.c.ok)
 		return;
 	derived_adopt(&m->own.c, c);
 	changes_make(m->a, &m->own.c, c, false, &m->changes);
@@ -38,6 +39,7 @@ void model_make(struct plan_model *m, struct compilation *c,
 		.reached = c->reached,
 		.waived = c->waived,
 		.last = last,
+		.kubernetes = c->kubernetes,
 		.by_docker = plan_file(&c->plan, PLAN_DOCKER),
 		.by_native = plan_file(&c->plan, PLAN_NATIVE),
 	};

@@ -14,6 +14,7 @@
 #include "compiler/cli/workspace/found.h"
 #include "compiler/cli/workspace/inputs.h"
 #include "compiler/driver.h"
+#include "compiler/emit/kubernetes/kube.h"
 #include "compiler/emit/native/native.h"
 #include "compiler/ir/ir.h"
 #include "compiler/plan/plan.h"
@@ -97,6 +98,7 @@ struct plan_model {
 	struct plan_delta *files; /* that differ */
 	uint32_t n_files;
 	bool first_use; /* there is no global file yet */
+	const struct kube_options *kubernetes; /* NULL: for one machine */
 };
 
 /* last: the plan that ran here last, or NULL. c is ok. */
@@ -122,6 +124,12 @@ void plan_patterns(const struct view *v, const struct plan_model *m);
 
 /* How a session is run. */
 void plan_settings(const struct view *v, const struct plan_model *m);
+
+/* --- plan_kubernetes.c ---------------------------------------------------- */
+
+/* How a Pod is made of it, and what that does not hold; in the place of how a
+ * session is run. */
+void plan_kubernetes(const struct view *v, const struct plan_model *m);
 
 /* --- plan_view.c ---------------------------------------------------------- */
 

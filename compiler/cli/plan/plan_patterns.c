@@ -155,12 +155,29 @@ static void put_patterns(const struct list *l, const char *title)
 	}
 }
 
+/* In a Pod what is built in does not hold, and what is here is not there. */
+static void put_of_pod(const struct view *v, const struct plan_model *m)
+{
+	ir_patterns kept = {0};
+
+	vec_each(p, &m->policy->readonly)
+		if (p->from.layer != LAYER_FLOOR)
+			*vec_push(m->a, &kept) = *p;
+	put_patterns(&(struct list){v, m, &m->policy->ignore, NULL, ""},
+		     "cannot see");
+	put_patterns(&(struct list){v, m, &kept, NULL, ""}, "cannot change");
+}
+
 void plan_patterns(const struct view *v, const struct plan_model *m)
 {
 	struct list hidden = {v, m, &m->policy->ignore, m->counts.ignore, ""};
 	struct list kept = {v, m, &m->policy->readonly, m->counts.readonly,
 			    " ('membrane help readonly')"};
 
+	if (m->kubernetes) {
+		put_of_pod(v, m);
+		return;
+	}
 	put_patterns(&hidden, "cannot see");
 	put_patterns(&kept, "cannot change");
 }

@@ -493,7 +493,8 @@ void plan_view(const struct view *v, const struct plan_model *m)
 		view_paragraph(
 			v,
 			STR("There is no ~/.membrane/config.yaml yet: this is the default that the first 'run' will write there."));
-	put_undone(v, m);
+	if (!m->kubernetes)
+		put_undone(v, m);
 	/* What nobody has looked at yet stands first. */
 	if (!m->all && has_open(m))
 		put_additions(v, m);
@@ -504,14 +505,19 @@ void plan_view(const struct view *v, const struct plan_model *m)
 	plan_patterns(v, m);
 	put_protected(v, m);
 	put_ssh_agent(v, m);
-	plan_git_view(v, &m->git);
-	plan_linked_view(v, &m->linked);
-	plan_identity_view(v, &m->identity);
-	plan_settings(v, m);
+	if (m->kubernetes) {
+		plan_kubernetes(v, m);
+	} else {
+		plan_git_view(v, &m->git);
+		plan_linked_view(v, &m->linked);
+		plan_identity_view(v, &m->identity);
+		plan_settings(v, m);
+	}
 	put_decrypted(v, m);
 	name_checked(v, m);
 	third_parties(v, m);
-	plan_trace(v, m);
+	if (!m->kubernetes)
+		plan_trace(v, m);
 	if (m->all || !has_open(m))
 		put_additions(v, m);
 	diag_points(v, m, m->refused, true,

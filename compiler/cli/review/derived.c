@@ -31,10 +31,16 @@ static int read_memory(const struct front_tree *t, struct arena *a,
 	return 0;
 }
 
-/* What of the two may differ: told by sources, and not by the policy. */
-static bool follows_sources(struct str name)
+/* What may differ is told by sources, and not by the policy. */
+static bool follows_policy(struct str name)
 {
-	return !str_is(name, PLAN_PROVENANCE) && !str_is(name, MANIFEST_NAME);
+	static const char *const told[] = {PLAN_PROVENANCE, MANIFEST_NAME,
+					   PLAN_CONFIGMAP, PLAN_POD};
+
+	for (size_t i = 0; i < ARRAY_LEN(told); i++)
+		if (str_is(name, told[i]))
+			return false;
+	return true;
 }
 
 static void compare_derived(const struct plan *p, struct derived *d)
@@ -44,7 +50,7 @@ static void compare_derived(const struct plan *p, struct derived *d)
 
 	d->deltas = all;
 	for (uint32_t i = 0; i < n; i++)
-		if (follows_sources(all[i].name))
+		if (follows_policy(all[i].name))
 			d->deltas[d->n++] = all[i];
 }
 
@@ -78,11 +84,12 @@ static void adopt_places(const struct plan *told, struct compilation *c)
 		c->places = f->data;
 }
 
-int derived_make(const struct plan *p, const char *prefix, struct derived *out,
+int derived_make(const struct plan *p, const char *prefix,
+		 const struct kube_options *kubernetes, struct derived *out,
 		 struct err *err)
 {
 	/* Whose 'never' its tests hold, it does not say: the sources bind. */
-	*out = (struct derived){.c.unbound = true};
+	*out = (struct derived){.c.unbound = true, .c.kubernetes = kubernetes};
 	adopt_places(p, &out->c);
 	return compile_told(p, (struct front_input){.prefix = prefix}, out,
 			    err);

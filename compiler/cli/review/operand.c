@@ -193,8 +193,15 @@ static int load_plan(struct finder *f, const struct plan *p, const char *prefix,
 {
 	struct derived d;
 	struct err err;
-	int rc = derived_make(p, prefix, &d, &err);
+	int rc;
 
+	if (plan_file(p, PLAN_KUBERNETES)) {
+		console_error(
+			"%s is a plan for Kubernetes, whose manifests say more than its policy: 'membrane check --target kubernetes' holds them against what they are made of, and 'diff' compares policies",
+			*prefix ? view_cleaned(f->a, str_of(prefix)).p : "./");
+		return STATUS_REFUSED;
+	}
+	rc = derived_make(p, prefix, NULL, &d, &err);
 	s->kind = OPERAND_PLAN;
 	vec_each(src, &p->sources)
 		s->is_personal |= str_starts(src->name, STR("~/.membrane/"));

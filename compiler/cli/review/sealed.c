@@ -138,7 +138,7 @@ static void judge_plan(struct sealed *s, const struct compilation *c)
 {
 	const char *prefix = arena_fmt(s->a, "%s/", s->dir.p).p;
 	struct err err;
-	int rc = derived_make(&s->old, prefix, &s->own, &err);
+	int rc = derived_make(&s->old, prefix, c->kubernetes, &s->own, &err);
 
 	compare_sources(s, c);
 	s->has_own = rc == 0 && s->own.c.ok;

@@ -5,6 +5,7 @@
 #include "compiler/cli/text/console.h"
 #include "compiler/cli/text/view.h"
 #include "compiler/cli/workspace/installed.h"
+#include "compiler/cli/workspace/parts.h"
 #include "compiler/cli/workspace/reached.h"
 #include "compiler/cli/workspace/saving.h"
 #include "runtime/launch/workspace/programs.h"
@@ -185,7 +186,7 @@ int inputs_compile(struct arena *a, const struct options *o, bool quiet,
 	struct driver_look look = {.patterns = plan};
 	struct err err;
 
-	if (!find_today(&look.today))
+	if (!find_today(&look.today) || !target_find(a, o, &c->kubernetes))
 		return STATUS_USAGE;
 	if (inputs_find(a, o, in, &err) < 0 ||
 	    driver_compile(c, &in->front, &err) < 0) {

@@ -126,15 +126,18 @@ void docker_roots_mount(struct argv *w)
 }
 
 /* Where programs look for roots; those that add to their own get the one. */
-static const struct {
-	const char *name, *file;
-} ca_variables[] = {
+static const struct agent_ca ca_variables[] = {
 	{"AWS_CA_BUNDLE", "bundle"},  {"CARGO_HTTP_CAINFO", "bundle"},
 	{"CURL_CA_BUNDLE", "bundle"}, {"DENO_CERT", "ca"},
 	{"GIT_SSL_CAINFO", "bundle"}, {"NODE_EXTRA_CA_CERTS", "ca"},
 	{"PIP_CERT", "bundle"},	      {"REQUESTS_CA_BUNDLE", "bundle"},
 	{"SSL_CERT_FILE", "bundle"},  {"npm_config_cafile", "bundle"},
 };
+
+const struct agent_ca *agent_ca_at(size_t i)
+{
+	return i < ARRAY_LEN(ca_variables) ? &ca_variables[i] : NULL;
+}
 
 bool agent_writes_root(const struct ir_policy *p)
 {

@@ -18,6 +18,12 @@ void docker_init_put(struct argv *w);
 bool agent_writes_root(const struct ir_policy *p);
 /* Is it the image that is built here, with what we know to be in it? */
 bool agent_has_own_image(const struct ir_policy *p);
+/* A variable by which programs find roots: /etc/membrane/FILE.pem, "bundle" or
+ * "ca". NULL behind the last. */
+struct agent_ca {
+	const char *name, *file;
+};
+const struct agent_ca *agent_ca_at(size_t i);
 /* Is each folder in memory at a place for one? */
 must_check bool docker_tmpfs_check(const struct emit_in *in);
 /* What would undo `protect`, at its place. */

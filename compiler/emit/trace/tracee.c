@@ -1,6 +1,6 @@
 #include "compiler/emit/trace/tracee.h"
 
-#include "compiler/emit/trace/yaml_write.h"
+#include "compiler/emit/yaml_write.h"
 #include "compiler/ir/tracee.h"
 
 struct writer {

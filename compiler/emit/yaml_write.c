@@ -1,4 +1,4 @@
-#include "compiler/emit/trace/yaml_write.h"
+#include "compiler/emit/yaml_write.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,6 +69,23 @@ void yaml_write_list_end(struct yaml_write *w)
 	put_event(w, &e);
 }
 
+static void begin_document(struct yaml_write *w, bool implicit)
+{
+	yaml_event_t e;
+
+	check_emitted(yaml_document_start_event_initialize(&e, NULL, NULL, NULL,
+							   implicit));
+	put_event(w, &e);
+}
+
+static void end_document(struct yaml_write *w)
+{
+	yaml_event_t e;
+
+	check_emitted(yaml_document_end_event_initialize(&e, 1));
+	put_event(w, &e);
+}
+
 void yaml_write_begin(struct yaml_write *w, struct arena *a, struct buf *out)
 {
 	yaml_event_t e;
@@ -81,17 +98,20 @@ void yaml_write_begin(struct yaml_write *w, struct arena *a, struct buf *out)
 	check_emitted(
 		yaml_stream_start_event_initialize(&e, YAML_UTF8_ENCODING));
 	put_event(w, &e);
-	check_emitted(
-		yaml_document_start_event_initialize(&e, NULL, NULL, NULL, 1));
-	put_event(w, &e);
+	begin_document(w, true);
+}
+
+void yaml_write_next(struct yaml_write *w)
+{
+	end_document(w);
+	begin_document(w, false);
 }
 
 void yaml_write_end(struct yaml_write *w)
 {
 	yaml_event_t e;
 
-	check_emitted(yaml_document_end_event_initialize(&e, 1));
-	put_event(w, &e);
+	end_document(w);
 	check_emitted(yaml_stream_end_event_initialize(&e));
 	put_event(w, &e);
 	yaml_emitter_delete(&w->yaml);

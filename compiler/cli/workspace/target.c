@@ -1,0 +1,145 @@
+/* What a plan is for besides this machine: --target. */
+#include "compiler/cli/workspace/parts.h"
+
+#include "compiler/cli/text/console.h"
+#include "compiler/cli/text/view.h"
+
+#define GIT   "git:"
+#define CLAIM "claim:"
+
+/* Which of the option's words was given; the first, when none was. */
+static int word_of(const struct options *o, enum option_id id)
+{
+	const struct option_given *g = options_get(o, id);
+	const char *w;
+
+	for (int i = 0; g && (w = option_word(id, (size_t)i)); i++)
+		if (str_is(g->value, w))
+			return i;
+	return 0;
+}
+
+static bool complain(struct arena *a, const char *option, struct str value,
+		     const char *fault)
+{
+	console_error("'%s': '%s' %s", option, view_cleaned(a, value).p, fault);
+	return false;
+}
+
+static bool take_text(struct arena *a, const struct options *o,
+		      enum option_id id, const char *(*fault_of)(struct str),
+		      struct str *out)
+{
+	const struct option_given *g = options_get(o, id);
+	const char *fault = g ? fault_of(g->value) : NULL;
+
+	if (fault)
+		return complain(a, arena_fmt(a, "%.*s", STR_ARG(g->spelling)).p,
+				g->value, fault);
+	if (g)
+		*out = g->value;
+	return true;
+}
+
+static bool take_git(struct arena *a, struct str rest, struct kube_options *out)
+{
+	size_t hash = str_find(rest, '#', 0);
+	const char *fault;
+
+	out->work = KUBE_WORK_GIT;
+	out->work_of = str_slice(rest, 0, hash);
+	out->work_ref = str_slice(rest, hash + 1, rest.n);
+	fault = kube_url_fault(out->work_of);
+	if (fault)
+		return complain(a, "--workspace-from", out->work_of, fault);
+	fault = hash < rest.n ? kube_word_fault(out->work_ref) : NULL;
+	return !fault || complain(a, "--workspace-from", out->work_ref, fault);
+}
+
+static bool take_work(struct arena *a, const struct options *o,
+		      struct kube_options *out)
+{
+	const struct option_given *g = options_get(o, OPTION_WORKSPACE_FROM);
+	const char *fault;
+
+	if (!g || str_is(g->value, "empty"))
+		return true;
+	if (str_starts(g->value, STR(GIT)))
+		return take_git(
+			a, str_slice(g->value, sizeof(GIT) - 1, g->value.n),
+			out);
+	if (!str_starts(g->value, STR(CLAIM)))
+		return complain(
+			a, "--workspace-from", g->value,
+			"is none of empty, git:URL[#REF] and claim:NAME");
+	out->work = KUBE_WORK_CLAIM;
+	out->work_of = str_slice(g->value, sizeof(CLAIM) - 1, g->value.n);
+	fault = kube_name_fault(out->work_of);
+	return !fault || complain(a, "--workspace-from", out->work_of, fault);
+}
+
+/* A clone goes out through the gate, which has to be there. */
+static bool take_sidecar(const struct options *o, struct kube_options *out)
+{
+	out->sidecar = (enum kube_sidecar)word_of(o, OPTION_SIDECAR);
+	if (out->sidecar == KUBE_SIDECAR_NATIVE || out->work != KUBE_WORK_GIT)
+		return true;
+	console_error(
+		"'--sidecar container': the gate begins behind all init containers then, and a clone would have no way out");
+	return false;
+}
+
+static bool take_options(struct arena *a, const struct options *o,
+			 struct kube_options *out)
+{
+	out->kind = (enum kube_kind)word_of(o, OPTION_KIND);
+	out->own_users = options_get(o, OPTION_OWN_USERS) != NULL;
+	out->name = STR(KUBE_NAME);
+	if (!options_get(o, OPTION_GATE_IMAGE)) {
+		console_error(
+			"'--target kubernetes' needs '--gate-image': the gate's image in the cluster's registry, NAME@sha256:DIGEST");
+		return false;
+	}
+	return take_text(a, o, OPTION_GATE_IMAGE, kube_gate_image_fault,
+			 &out->gate_image) &&
+	       take_text(a, o, OPTION_NAME, kube_name_fault, &out->name) &&
+	       take_text(a, o, OPTION_SECCOMP_PROFILE, kube_word_fault,
+			 &out->seccomp) &&
+	       take_work(a, o, out) && take_sidecar(o, out);
+}
+
+/* Of a target that nobody named. */
+static bool has_stray(const struct options *o)
+{
+	static const enum option_id of_target[] = {
+		OPTION_GATE_IMAGE,     OPTION_KIND,    OPTION_NAME,
+		OPTION_WORKSPACE_FROM, OPTION_SIDECAR, OPTION_SECCOMP_PROFILE,
+		OPTION_OWN_USERS,
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(of_target); i++) {
+		const struct option_given *g = options_get(o, of_target[i]);
+
+		if (!g)
+			continue;
+		console_error("'%.*s' is for '--target kubernetes'",
+			      STR_ARG(g->spelling));
+		return true;
+	}
+	return false;
+}
+
+bool target_find(struct arena *a, const struct options *o,
+		 const struct kube_options **out)
+{
+	struct kube_options *k;
+
+	*out = NULL;
+	if (!options_get(o, OPTION_TARGET))
+		return !has_stray(o);
+	k = arena_new_of(a, struct kube_options);
+	if (!take_options(a, o, k))
+		return false;
+	*out = k;
+	return true;
+}

@@ -1,0 +1,63 @@
+/*
+ * The policy as manifests of Kubernetes: a Pod in which the gate takes the
+ * wire with it, its plan as a ConfigMap, a NetworkPolicy behind the packet
+ * filter, what a cluster has to admit, and a list of them for kustomize.
+ *
+ * What a Pod cannot hold is an error at its line. doc/kubernetes.md says what
+ * becomes of each key, and which promise is held by which test.
+ */
+#ifndef COMPILER_EMIT_KUBERNETES_KUBE_H
+#define COMPILER_EMIT_KUBERNETES_KUBE_H
+
+#include "compiler/base/json.h"
+#include "compiler/emit/emit.h"
+
+/* The object that runs the Pod. */
+enum kube_kind { KUBE_POD, KUBE_JOB, KUBE_DEPLOYMENT, KUBE_SANDBOX };
+
+/* Where the gate stands: an init container that goes on (Kubernetes 1.28), or
+ * the first of the others, behind the fence. */
+enum kube_sidecar { KUBE_SIDECAR_NATIVE, KUBE_SIDECAR_CONTAINER };
+
+/* What is in the workspace when the agent begins. */
+enum kube_work {
+	KUBE_WORK_EMPTY, /* nothing */
+	KUBE_WORK_GIT,	 /* a clone, without what is ignored */
+	KUBE_WORK_CLAIM, /* a PersistentVolumeClaim, as it is */
+};
+
+/* What of the manifests is not the policy's: the command line's. All texts
+ * are valid where they stand: kube_fault(). */
+struct kube_options {
+	enum kube_kind kind;
+	enum kube_sidecar sidecar;
+	enum kube_work work;
+	struct str name;       /* of the object; KUBE_NAME */
+	struct str gate_image; /* NAME@sha256:HEX */
+	struct str work_of;    /* the URL, or the claim's name */
+	struct str work_ref;   /* a branch, tag or commit; empty: HEAD */
+	struct str seccomp;    /* of the node; empty: the runtime's default */
+	bool own_users;	       /* hostUsers: false */
+};
+#define KUBE_NAME "membrane-agent"
+
+/* NULL, or what is wrong: with a name, with an image that is to have a digest,
+ * with a URL that git is to clone, with the rest of an option's value. */
+const char *kube_name_fault(struct str name);
+const char *kube_gate_image_fault(struct str image);
+const char *kube_url_fault(struct str url);
+const char *kube_word_fault(struct str word);
+
+bool kube_pod_emit(const struct emit_in *in, struct buf *out);
+bool kube_configmap_emit(const struct emit_in *in, struct buf *out);
+bool kube_kustomization_emit(const struct emit_in *in, struct buf *out);
+/* kubernetes.json: what the gate is told besides. */
+bool kube_json_emit(const struct emit_in *in, struct buf *out);
+
+/*
+ * The cause of each field of the manifests, by file: for provenance.json. NULL
+ * where the policy is refused, which the emitters say.
+ */
+cJSON *kube_fields(const struct emit_in *in);
+
+#endif

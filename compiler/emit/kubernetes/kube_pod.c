@@ -1,0 +1,215 @@
+/*
+ * The Pod, once, and the objects that it is written in; the list of what is
+ * applied together.
+ */
+#include "compiler/emit/kubernetes/parts.h"
+
+#include "compiler/base/agent_link.h"
+#include "compiler/plan/files.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct kube kube_begin(const struct emit_in *in, const char *digest)
+{
+	struct kube k = {.in = in,
+			 .policy = in->policy,
+			 .o = in->kubernetes,
+			 .a = in->a};
+
+	snprintf(k.digest, sizeof(k.digest), "%s", digest);
+	return k;
+}
+
+struct kube_node *kube_object(const struct kube *k, const char *api,
+			      const char *kind, struct str name,
+			      struct kube_node **out_metadata)
+{
+	struct kube_node *root = kube_tree_root(k->a);
+
+	kube_tree_word(root, "apiVersion", api);
+	kube_tree_word(root, "kind", kind);
+	*out_metadata = kube_tree_map(root, "metadata");
+	kube_tree_text(*out_metadata, "name", name);
+	return root;
+}
+
+void kube_labels_put(const struct kube *k, struct kube_node *in)
+{
+	struct kube_node *l = kube_tree_map(in, "labels");
+
+	kube_tree_word(l, "app.kubernetes.io/managed-by", "membrane");
+	kube_tree_flag(kube_tree_text(l, "app.kubernetes.io/name", k->o->name),
+		       "--name");
+	kube_tree_text(l, KUBE_PLAN_LABEL,
+		       arena_fmt(k->a, "%.*s", (int)KUBE_LABEL_HEX, k->digest));
+}
+
+/* --- the Pod's specification ---------------------------------------------- */
+
+/* The gate is the resolver, at its end of the link. */
+static void put_dns(struct kube_node *spec)
+{
+	static const char *const servers[] = {LINK_GATE_V4, NULL};
+
+	kube_tree_words(kube_tree_map(spec, "dnsConfig"), "nameservers",
+			servers);
+	kube_tree_word(spec, "dnsPolicy", "None");
+}
+
+/* Volumes are the group's of whoever runs in it. */
+static void put_context(const struct kube *k, struct kube_node *spec)
+{
+	struct kube_node *s = kube_tree_map(spec, "securityContext"), *group;
+	const ir_opt_str *user = &k->policy->hardening.user;
+	uint64_t uid, gid;
+
+	kube_user(k, &uid, &gid);
+	group = kube_tree_number(s, "fsGroup", gid);
+	if (user->set)
+		kube_tree_from(k->in, group, &user->from);
+	kube_tree_word(s, "fsGroupChangePolicy", "OnRootMismatch");
+	kube_tree_word(kube_tree_map(s, "seccompProfile"), "type",
+		       "RuntimeDefault");
+}
+
+static const char *restart_of(const struct kube *k)
+{
+	switch (k->o->kind) {
+	case KUBE_POD:
+	case KUBE_JOB:
+	case KUBE_SANDBOX:
+		break;
+	case KUBE_DEPLOYMENT:
+		return "Always";
+	}
+	return "Never";
+}
+
+static void put_spec(const struct kube *k, struct kube_node *spec)
+{
+	bool native = k->o->sidecar == KUBE_SIDECAR_NATIVE;
+	struct kube_node *list;
+
+	kube_tree_bool(spec, "automountServiceAccountToken", false);
+	list = kube_tree_list(spec, "containers");
+	if (!native)
+		kube_gate_put(k, list);
+	kube_agent_put(k, list);
+	put_dns(spec);
+	kube_tree_bool(spec, "enableServiceLinks", false);
+	kube_tree_bool(spec, "hostIPC", false);
+	kube_tree_bool(spec, "hostNetwork", false);
+	kube_tree_bool(spec, "hostPID", false);
+	if (k->o->own_users)
+		kube_tree_flag(kube_tree_bool(spec, "hostUsers", false),
+			       "--own-users");
+	list = kube_tree_list(spec, "initContainers");
+	kube_fence_put(k, list);
+	if (native)
+		kube_gate_put(k, list);
+	kube_work_put(k, list);
+	kube_tree_word(spec, "restartPolicy", restart_of(k));
+	put_context(k, spec);
+	kube_tree_bool(spec, "shareProcessNamespace", false);
+	kube_tree_number(spec, "terminationGracePeriodSeconds", 30);
+	list = kube_tree_list(spec, "volumes");
+	kube_gate_volumes(k, list);
+	kube_agent_volumes(k, list);
+}
+
+/* --- what it is written in ------------------------------------------------ */
+
+static void put_template(const struct kube *k, struct kube_node *in,
+			 const char *key)
+{
+	struct kube_node *t = kube_tree_map(in, key);
+
+	kube_labels_put(k, kube_tree_map(t, "metadata"));
+	put_spec(k, kube_tree_map(t, "spec"));
+}
+
+static void put_deployment(const struct kube *k, struct kube_node *spec)
+{
+	struct kube_node *m;
+
+	kube_tree_number(spec, "replicas", 1);
+	m = kube_tree_map(kube_tree_map(spec, "selector"), "matchLabels");
+	kube_tree_text(m, "app.kubernetes.io/name", k->o->name);
+	kube_tree_word(kube_tree_map(spec, "strategy"), "type", "Recreate");
+	put_template(k, spec, "template");
+}
+
+struct kube_node *kube_pod_tree(const struct kube *k)
+{
+	static const char *const kinds[][2] = {
+		[KUBE_POD] = {"v1", "Pod"},
+		[KUBE_JOB] = {"batch/v1", "Job"},
+		[KUBE_DEPLOYMENT] = {"apps/v1", "Deployment"},
+		[KUBE_SANDBOX] = {"agents.x-k8s.io/v1beta1", "Sandbox"},
+	};
+	struct kube_node *meta, *root, *spec;
+
+	root = kube_object(k, kinds[k->o->kind][0], kinds[k->o->kind][1],
+			   k->o->name, &meta);
+	kube_tree_flag(meta->items.v[0], "--name");
+	kube_labels_put(k, meta);
+	spec = kube_tree_map(root, "spec");
+	switch (k->o->kind) {
+	case KUBE_POD:
+		put_spec(k, spec);
+		return root;
+	case KUBE_JOB:
+		kube_tree_number(spec, "backoffLimit", 0);
+		put_template(k, spec, "template");
+		return root;
+	case KUBE_DEPLOYMENT:
+		put_deployment(k, spec);
+		return root;
+	case KUBE_SANDBOX:
+		put_template(k, spec, "podTemplate");
+		return root;
+	}
+	abort();
+}
+
+bool kube_pod_emit(const struct emit_in *in, struct buf *out)
+{
+	char digest[SHA256_HEX_MAX];
+	struct kube_node *root;
+	struct plan p;
+	struct kube k;
+
+	if (!kube_plan(in, &p, digest))
+		return false;
+	k = kube_begin(in, digest);
+	root = kube_pod_tree(&k);
+	kube_tree_write(k.a, &root, 1, out);
+	return true;
+}
+
+bool kube_kustomization_emit(const struct emit_in *in, struct buf *out)
+{
+	static const char *const files[] = {PLAN_CONFIGMAP, PLAN_POD, NULL};
+	struct kube_node *root = kube_tree_root(in->a);
+
+	kube_tree_word(root, "apiVersion", "kustomize.config.k8s.io/v1beta1");
+	kube_tree_word(root, "kind", "Kustomization");
+	kube_tree_words(root, "resources", files);
+	kube_tree_write(in->a, &root, 1, out);
+	return true;
+}
+
+cJSON *kube_fields(const struct emit_in *in)
+{
+	cJSON *all, *one;
+	struct kube k = kube_begin(in, "");
+
+	if (!kube_check(in))
+		return NULL;
+	all = json_object();
+	one = json_object();
+	kube_tree_causes(kube_pod_tree(&k), "", one);
+	json_put(all, PLAN_POD, one);
+	return all;
+}

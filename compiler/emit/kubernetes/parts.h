@@ -1,0 +1,86 @@
+/*
+ * What the files of this room share.
+ */
+#ifndef COMPILER_EMIT_KUBERNETES_PARTS_H
+#define COMPILER_EMIT_KUBERNETES_PARTS_H
+
+#include "compiler/base/sha256.h"
+#include "compiler/emit/kubernetes/kube.h"
+#include "compiler/emit/kubernetes/kube_tree.h"
+
+/* How things of a Pod's are called, in it and in what admits it. */
+#define KUBE_PLAN_NAME	    "membrane-plan-" /* and the plan's digest */
+#define KUBE_PLAN_LABEL	    "membrane/plan"  /* the digest's first part */
+#define KUBE_LABEL_HEX	    40u		     /* of 64: a label has 63 at most */
+#define KUBE_VOLUME_PLAN    "plan"
+#define KUBE_VOLUME_RUN	    "gate-run"
+#define KUBE_VOLUME_KEYS    "secrets"
+#define KUBE_VOLUME_ROOTS   "roots"
+#define KUBE_VOLUME_WORK    "workspace"
+#define KUBE_SECRETS_AT	    "/secrets"
+#define KUBE_ROOTS_AT	    "/roots"
+#define KUBE_AGENT_ROOTS_AT "/etc/membrane"
+
+/* One manifest that is being made. */
+struct kube {
+	const struct emit_in *in;
+	const struct ir_policy *policy;
+	const struct kube_options *o;
+	struct arena *a;
+	char digest[SHA256_HEX_MAX]; /* of the plan that the gate reads */
+};
+
+/* digest: that of kube_plan(), or any where causes alone are asked for. */
+struct kube kube_begin(const struct emit_in *in, const char *digest);
+
+/* --- kube_check.c --------------------------------------------------------- */
+
+/* What a Pod cannot hold, at its line. Several emitters ask; it is said once.
+ */
+must_check bool kube_check(const struct emit_in *in);
+/* Says so. False. */
+must_check bool kube_refuse(const struct emit_in *in, struct span at,
+			    const char *what, const char *help);
+
+/* --- kube_words.c --------------------------------------------------------- */
+
+/* Of the words of `docker run` a Pod has those that set a variable. */
+must_check bool kube_words_check(const struct emit_in *in);
+void kube_words_put(const struct kube *k, struct kube_node *env);
+/* Temporary file systems: the path, and how large it may grow (empty: any). */
+must_check bool kube_tmpfs(struct str text, struct str *out_path,
+			   uint64_t *out_bytes);
+
+/* --- kube_plan.c ---------------------------------------------------------- */
+
+/* What the gate reads, out of what has been made, with its manifest. */
+must_check bool kube_plan(const struct emit_in *in, struct plan *out,
+			  char digest[SHA256_HEX_MAX]);
+
+/* --- kube_gate.c ---------------------------------------------------------- */
+
+void kube_fence_put(const struct kube *k, struct kube_node *list);
+void kube_gate_put(const struct kube *k, struct kube_node *list);
+void kube_gate_volumes(const struct kube *k, struct kube_node *list);
+
+/* --- kube_agent.c --------------------------------------------------------- */
+
+void kube_agent_put(const struct kube *k, struct kube_node *list);
+void kube_agent_volumes(const struct kube *k, struct kube_node *list);
+/* The init container that fills the workspace, where one does. */
+void kube_work_put(const struct kube *k, struct kube_node *list);
+/* Who the agent is, in numbers: the policy's, or 1000. */
+void kube_user(const struct kube *k, uint64_t *out_uid, uint64_t *out_gid);
+/* Does the gate decrypt, so that programs have to trust it? */
+bool kube_has_roots(const struct kube *k);
+
+/* --- kube_pod.c ----------------------------------------------------------- */
+
+void kube_labels_put(const struct kube *k, struct kube_node *in);
+struct kube_node *kube_pod_tree(const struct kube *k);
+/* "apiVersion", "kind", and "metadata" with a name: what each object has. */
+struct kube_node *kube_object(const struct kube *k, const char *api,
+			      const char *kind, struct str name,
+			      struct kube_node **out_metadata);
+
+#endif
