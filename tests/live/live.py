@@ -272,8 +272,8 @@ class Place:
         self.state.mkdir()
         policy = policy or ""
         self.said = []   # by the gate of a Pod
-        if ENGINE == "pod" and "resolver:" not in policy:
-            policy += "\ndns_resolver: %s\n" % pod.RESOLVER
+        if ENGINE == "pod":
+            policy = pod.with_words_for_a_pod(policy)
         elif ENGINE == "native" and not policy.startswith("engine:") and \
                 "\nengine:" not in policy:
             policy += "\nengine: %s\n" % ENGINE   # lines keep their numbers

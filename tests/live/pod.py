@@ -2,8 +2,8 @@
 the sealed Docker: a pause container has the network, and the others join it, one
 after the other, with the rights that they have in a Pod.
 
-A container is said in the words of a Pod's (core/v1, Container); docker_words()
-makes Docker's of them.
+Containers, volumes and the plan are those of the manifests that `membrane compile
+--target kubernetes` writes; docker_words() makes Docker's words of a container's.
 """
 import contextlib
 import json
@@ -21,38 +21,34 @@ import live
 network = "bridge"   # or "six", which has IPv6: live.ipv6()
 GATE, AGENT = "membrane-gate", "membrane-agent"
 RESOLVER = "8.8.8.8"   # as the sealed host's resolv.conf has it
-OF_THE_GATE = ["KILL", "NET_ADMIN", "NET_BIND_SERVICE", "SETGID", "SETPCAP",
-               "SETUID", "SYS_ADMIN"]
-# As compiler/emit/docker/agent.c lists them.
-TRUSTING = {"SSL_CERT_FILE": "bundle", "CURL_CA_BUNDLE": "bundle",
-            "REQUESTS_CA_BUNDLE": "bundle", "GIT_SSL_CAINFO": "bundle",
-            "NODE_EXTRA_CA_CERTS": "ca"}
+DIGEST = "@sha256:" + "0" * 64   # none is pulled
 
 
-def secured(add=(), user=0, group=0, escalates=False):
-    """A securityContext: everything that is not added is taken away."""
-    return {"allowPrivilegeEscalation": escalates, "privileged": False,
-            "capabilities": {"drop": ["ALL"], "add": list(add)},
-            "readOnlyRootFilesystem": True,
-            "runAsUser": user, "runAsGroup": group,
-            "seccompProfile": {"type": "RuntimeDefault"}}
+def with_words_for_a_pod(policy):
+    """What it has to say besides; its lines keep their numbers."""
+    if "dns_resolver:" not in policy:
+        policy += "\ndns_resolver: " + RESOLVER
+    return policy + "\nimage: agent%s\n" % DIGEST
 
 
-def docker_words(container, volumes):
-    """Docker's arguments for one; volumes: {name: a folder of the host, or
-    None for one in memory}."""
+def docker_words(container, sources, values):
+    """Docker's arguments for one; sources: {(volume, subPath): a folder of the
+    host}, others are in memory; values: {fieldPath: what it stands for}."""
     s = container["securityContext"]
     words = ["--user=%d:%d" % (s["runAsUser"], s["runAsGroup"])]
     words += ["--cap-drop=" + c for c in s["capabilities"]["drop"]]
-    words += ["--cap-add=" + c for c in s["capabilities"]["add"]]
+    words += ["--cap-add=" + c for c in s["capabilities"].get("add", ())]
     if s["readOnlyRootFilesystem"]:
         words.append("--read-only")
-    if not s["allowPrivilegeEscalation"]:
+    if not s.get("allowPrivilegeEscalation", True):
         words.append("--security-opt=no-new-privileges")
+    if s["privileged"] or s["seccompProfile"] != {"type": "RuntimeDefault"}:
+        raise live.Failed("no such container here: %s" % s)
     for e in container.get("env", ()):
-        words.append("--env=%s=%s" % (e["name"], e["value"]))
+        words.append("--env=%s=%s" % (e["name"], e["value"] if "value" in e
+                     else values[e["valueFrom"]["fieldRef"]["fieldPath"]]))
     for m in container.get("volumeMounts", ()):
-        folder = volumes[m["name"]]
+        folder = sources.get((m["name"], m.get("subPath")))
         words.append("--tmpfs=%s:mode=777" % m["mountPath"]
                      if folder is None else
                      "--mount=type=bind,source=%s,target=%s%s" % (
@@ -61,7 +57,9 @@ def docker_words(container, volumes):
     if container.get("workingDir"):
         words.append("--workdir=" + container["workingDir"])
     first, *more = container["command"]
-    return [*words, "--entrypoint=" + first, container["image"], *more]
+    image = container["image"].partition("@")[0].rpartition("/")[2]
+    return [*words, "--entrypoint=" + first,
+            AGENT if image == "agent" else image, *more]
 
 
 def host_addresses():
@@ -72,13 +70,15 @@ def host_addresses():
             if a["scope"] == "global"]
 
 
-def as_config_map(plan, folder):
-    """As the kubelet mounts one: each file a link through another one."""
+def as_the_kubelet(files, folder):
+    """{name: text} as it mounts a ConfigMap or a Secret: each file a link
+    through another one."""
     data = folder / "..2026_11_28_12_00_00.1"
-    shutil.copytree(plan, data)
+    data.mkdir(parents=True)
     (folder / "..data").symlink_to(data.name)
-    for path in data.iterdir():
-        (folder / path.name).symlink_to("..data/" + path.name)
+    for name, text in files.items():
+        (data / name).write_text(text)
+        (folder / name).symlink_to("..data/" + name)
 
 
 class Pod:
@@ -92,71 +92,54 @@ class Pod:
     def __enter__(self):
         self.root = pathlib.Path(tempfile.mkdtemp(prefix="pod-",
                                                   dir=self.where.root))
-        for name in ("plan", "secrets", "roots"):
-            (self.root / name).mkdir()
         os.chmod(self.root, 0o755)
-        os.chmod(self.root / "roots", 0o755)
-        done = subprocess.run(self.where.argv(
-            "compile", "-o", "out", *self.flags), capture_output=True,
+        (self.root / "roots").mkdir()
+        self.compiled = subprocess.run(self.where.argv(
+            "compile", "--target", "kubernetes", "--gate-image",
+            GATE + DIGEST, "-o", "out", *self.flags), capture_output=True,
             check=False)
-        self.compiled = done
-        if done.returncode:
+        if self.compiled.returncode:
             return self
-        self.plan = self.where.work / "out"
-        subprocess.run(["chmod", "-R", "a+rX", self.plan], check=True)
-        as_config_map(self.plan, self.root / "plan")
-        shutil.rmtree(self.plan)
-        self.plan = self.root / "plan" / "..data"
-        self.decrypts = (self.plan / "crt.lst").exists()
-        self.write_secrets()
+        self.read(self.where.work / "out")
+        shutil.rmtree(self.where.work / "out")
+        # a volume of the Pod's, which is its group's (fsGroup)
+        subprocess.run(["chmod", "-R", "a+rwX", self.where.work], check=True)
         self.pause = self.docker_run(
             "-d", "--network=" + network, "--dns=192.0.0.1", "--cap-drop=ALL",
             "--read-only", "--entrypoint=sleep", AGENT, "infinity",
             role="pause").stdout.strip()
         return self
 
-    def write_secrets(self):
-        vectors = json.loads((self.plan / "docker.json").read_text())
-        for c in vectors.get("credentials", ()):
-            value = self.where.env.get(c.get("from_env"))
-            if "from_file" in c:
-                value = pathlib.Path(c["from_file"].replace(
-                    "~", str(self.where.root), 1)).read_text().strip()
-            if value is not None:
-                (self.root / "secrets" / str(c["n"])).write_text(value + "\n")
+    def read(self, out):
+        """What the manifests say, as far as there is a kubelet for it here."""
+        import yaml   # python3-yaml, which no other engine needs
+        spec = yaml.safe_load((out / "pod.yaml").read_text())["spec"]
+        self.spec = {c["name"]: c for c in (*spec["initContainers"],
+                                            *spec["containers"])}
+        if spec["dnsPolicy"] != "None" or \
+                spec["dnsConfig"]["nameservers"] != ["192.0.0.1"]:
+            raise live.Failed("another resolver: %s" % spec["dnsConfig"])
+        self.sources = {("workspace", "tree"): self.where.work,
+                        ("workspace", None): self.where.work,
+                        ("roots", None): self.root / "roots"}
+        for volume in spec["volumes"]:
+            folder = self.root / volume["name"]
+            if "configMap" in volume:
+                as_the_kubelet(yaml.safe_load(
+                    (out / "configmap.yaml").read_text())["data"], folder)
+            elif "secret" in volume:
+                as_the_kubelet(self.secrets(volume["secret"]), folder)
+            else:
+                continue
+            self.sources[volume["name"], None] = folder
+
+    def secrets(self, secret):
+        """What somebody has put into the cluster, with an editor."""
+        return {i["path"]: self.where.env[i["key"]] + "\n"
+                for i in secret["items"] if i["key"] in self.where.env}
 
     def container(self, role, **more):
-        c = {"name": role, "volumeMounts": [], "env": []}
-        if role == "fence":
-            c.update(image=GATE, command=["/membrane-gate", "--fence"],
-                     securityContext=secured(["NET_ADMIN"]))
-        elif role == "gate":
-            c.update(image=GATE, securityContext=secured(
-                OF_THE_GATE, escalates=True), command=[
-                    "/membrane-gate", "--link", "wire", "--plan", "/plan",
-                    "--digest", self.digest(), "--secrets", "/secrets",
-                    *(["--roots", "/roots"] if self.decrypts else [])])
-            c["env"] = env(MEMBRANE_SESSION=self.name,
-                           MEMBRANE_HOSTS=",".join(host_addresses()))
-            c["volumeMounts"] = mounts(plan="/plan:ro", run="/run/gate",
-                                       secrets="/secrets:ro", roots="/roots")
-        else:
-            c.update(image=AGENT, workingDir="/workspace",
-                     securityContext=secured(user=live.the.uid,
-                                             group=live.the.gid))
-            c["env"] = env(HOME="/home/agent", MEMBRANE="1",
-                           **({name: "/etc/membrane/%s.pem" % file
-                               for name, file in TRUSTING.items()}
-                              if self.decrypts else {}))
-            c["volumeMounts"] = mounts(
-                work="/workspace", home="/home/agent", tmp="/tmp",
-                **({"roots": "/etc/membrane:ro"} if self.decrypts else {}))
-        return {**c, **more}
-
-    def digest(self):
-        return subprocess.run(
-            ["sha256sum", self.plan / "manifest.json"], check=True,
-            capture_output=True, text=True).stdout.split()[0]
+        return {**self.spec[role], "name": role, **more}
 
     def words(self, container):
         """docker run, as a part of this Pod."""
@@ -164,10 +147,10 @@ class Pod:
             "docker", "-H", live.the.docker_host, "run", "--pull=never",
             *self.labels(container["name"]),
             "--network=container:" + self.pause,
-            *docker_words(container, {
-                "plan": self.root / "plan", "secrets": self.root / "secrets",
-                "roots": self.root / "roots", "work": self.where.work,
-                "run": None, "home": None, "tmp": None})]
+            *docker_words(container, self.sources, {
+                "metadata.uid": self.name,
+                "status.hostIP": host_addresses()[0],
+                "status.hostIPs": ",".join(host_addresses())})]
 
     def labels(self, role):
         return ["--name=membrane-%s-%s" % (role, self.name),
@@ -241,15 +224,6 @@ class Pod:
         if names:
             live.the.docker("rm", "-f", *names, check_it=False)
         shutil.rmtree(self.root, ignore_errors=True)
-
-
-def env(**values):
-    return [{"name": n, "value": v} for n, v in values.items()]
-
-
-def mounts(**paths):
-    return [{"name": n, "mountPath": p.partition(":")[0],
-             "readOnly": p.endswith(":ro")} for n, p in paths.items()]
 
 
 @contextlib.contextmanager

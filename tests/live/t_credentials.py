@@ -65,7 +65,7 @@ def a_server_that_cannot_be_verified_does_not_get_it():
     check(VALUE not in json.dumps(s.out), "nothing was sent")
 
 
-@test
+@live.launcher_only("it reads files of its machine")
 def over_http2_and_from_a_file():
     with Place("allow: ['*.h2.test']\ncredentials:\n"
                "  - {host: a.h2.test, header: x-api-key, from_file: %s}\n",
@@ -96,7 +96,7 @@ def dockers_words(ids):
                     for i in ids)))]
 
 
-@test
+@live.launcher_only("it looks through what a session leaves")
 def stands_nowhere():
     with Place(POLICY, files=l7.TOOLS, env=ENV) as where:
         p = where.popen("run", "--", "sh", "-c", "env; cat /proc/1/environ; "
