@@ -47,11 +47,14 @@ static int share_file(const char *dir, const char *name, bool bundle,
 		      const char *ca, struct err *err)
 {
 	auto_fd int at = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	auto_fd int fd = openat(
-		at, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
-		0644);
+	auto_fd int fd = -1;
 	int rc = 0;
 
+	if (at < 0)
+		return err_errno(err, dir);
+	fd = openat(at, name,
+		    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
+		    0644);
 	if (fd < 0 || fchmod(fd, 0644) < 0)
 		return err_set(err, -errno, "%s/%s: %s", dir, name,
 			       strerror(errno));

@@ -1,6 +1,7 @@
 /* What a gate in a Pod takes along with its interface, the tables by which
  * ports lead inside, and what it is told without a launcher. */
 #include "runtime/gate/l7/hello.h"
+#include "runtime/gate/l7/roots.h"
 #include "runtime/gate/packet/podports.h"
 #include "runtime/gate/wire/link_copy.h"
 #include "tests/check.h"
@@ -339,6 +340,52 @@ static void secrets(void)
 	CHECK(hear("a", "10.0.0.1", top) == -ENOENT);
 }
 
+/* --- what the agent trusts -------------------------------------------------
+ */
+
+static struct str read_shared(const char *name, char *to, size_t max)
+{
+	int at = open(top, O_PATH | O_DIRECTORY);
+	int fd = openat(at, name, O_RDONLY);
+	ssize_t n = read(fd, to, max);
+	struct stat st;
+
+	CHECK(n > 0 && fstat(fd, &st) == 0 && (st.st_mode & 0777) == 0644);
+	CHECK(close(fd) == 0 && close(at) == 0);
+	return (struct str){to, n > 0 ? (size_t)n : 0};
+}
+
+static void roots(void)
+{
+	static char own[CA_CERT_MAX], all[4u << 20];
+	struct str ca_text, bundle;
+	struct ca ca = {0};
+
+	strcpy(top + strlen(top) - 6, "XXXXXX");
+	CHECK(mkdtemp(top));
+	CHECK(roots_share(top, &ca, &err) == -EINVAL &&
+	      strstr(err.text, "decrypts nothing"));
+	CHECK(ca_new(&ca, &err) == 0);
+	CHECK(roots_share("/nowhere/at/all", &ca, &err) == -ENOENT);
+	if (access(ROOTS_DIR "/" ROOTS_FILE, R_OK) < 0) {
+		printf("no roots on this machine: not tried\n");
+		ca_done(&ca);
+		CHECK(rmdir(top) == 0);
+		return;
+	}
+	CHECK(roots_share(top, &ca, &err) == 0);
+	ca_text = read_shared("ca.pem", own, sizeof(own));
+	bundle = read_shared("bundle.pem", all, sizeof(all));
+	CHECK(str_starts(ca_text, STR("-----BEGIN CERTIFICATE-----")));
+	CHECK(bundle.n > ca_text.n &&
+	      str_eq(str_slice(bundle, bundle.n - ca_text.n, bundle.n),
+		     ca_text));
+	ca_done(&ca);
+	take_secret("ca.pem");
+	take_secret("bundle.pem");
+	CHECK(rmdir(top) == 0);
+}
+
 int main(void)
 {
 	addresses();
@@ -349,5 +396,6 @@ int main(void)
 	ports();
 	nodes();
 	secrets();
+	roots();
 	return check_status();
 }
