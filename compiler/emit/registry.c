@@ -44,6 +44,8 @@ static const struct emitter emitters[] = {
 	{"names", PLAN_NAMES, names_emit, NULL, false, EMIT_FOR_ALL},
 	{"native", PLAN_NATIVE, native_emit, native_wanted, false,
 	 EMIT_FOR_MACHINE},
+	{"networkpolicy", PLAN_NETWORKPOLICY, kube_network_emit, NULL, false,
+	 EMIT_FOR_PLAN},
 	{"nft", PLAN_RULESET, nft_emit, NULL, false, EMIT_FOR_ALL},
 	{"pod", PLAN_POD, kube_pod_emit, NULL, false, EMIT_FOR_PLAN},
 	{"policy", PLAN_POLICY, policy_json_emit, NULL, true, EMIT_FOR_ALL},

@@ -22,6 +22,7 @@
 #define PLAN_MOUNTS	    "mounts.plan"
 #define PLAN_NAMES	    "names.map"
 #define PLAN_NATIVE	    "native.json"
+#define PLAN_NETWORKPOLICY  "networkpolicy.yaml"
 #define PLAN_POD	    "pod.yaml"
 #define PLAN_POLICY	    "policy.json"
 #define PLAN_PROFILES	    "profiles.map"

@@ -50,6 +50,7 @@ const char *kube_word_fault(struct str word);
 
 bool kube_pod_emit(const struct emit_in *in, struct buf *out);
 bool kube_configmap_emit(const struct emit_in *in, struct buf *out);
+bool kube_network_emit(const struct emit_in *in, struct buf *out);
 bool kube_kustomization_emit(const struct emit_in *in, struct buf *out);
 /* kubernetes.json: what the gate is told besides. */
 bool kube_json_emit(const struct emit_in *in, struct buf *out);

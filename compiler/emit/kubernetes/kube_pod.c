@@ -190,7 +190,8 @@ bool kube_pod_emit(const struct emit_in *in, struct buf *out)
 
 bool kube_kustomization_emit(const struct emit_in *in, struct buf *out)
 {
-	static const char *const files[] = {PLAN_CONFIGMAP, PLAN_POD, NULL};
+	static const char *const files[] = {PLAN_CONFIGMAP, PLAN_NETWORKPOLICY,
+					    PLAN_POD, NULL};
 	struct kube_node *root = kube_tree_root(in->a);
 
 	kube_tree_word(root, "apiVersion", "kustomize.config.k8s.io/v1beta1");
@@ -200,16 +201,24 @@ bool kube_kustomization_emit(const struct emit_in *in, struct buf *out)
 	return true;
 }
 
+static void put_fields(cJSON *all, const char *file,
+		       const struct kube_node *root)
+{
+	cJSON *one = json_object();
+
+	kube_tree_causes(root, "", one);
+	json_put(all, file, one);
+}
+
 cJSON *kube_fields(const struct emit_in *in)
 {
-	cJSON *all, *one;
 	struct kube k = kube_begin(in, "");
+	cJSON *all;
 
 	if (!kube_check(in))
 		return NULL;
 	all = json_object();
-	one = json_object();
-	kube_tree_causes(kube_pod_tree(&k), "", one);
-	json_put(all, PLAN_POD, one);
+	put_fields(all, PLAN_NETWORKPOLICY, kube_network_tree(&k));
+	put_fields(all, PLAN_POD, kube_pod_tree(&k));
 	return all;
 }

@@ -74,6 +74,10 @@ void kube_user(const struct kube *k, uint64_t *out_uid, uint64_t *out_gid);
 /* Does the gate decrypt, so that programs have to trust it? */
 bool kube_has_roots(const struct kube *k);
 
+/* --- kube_network.c ------------------------------------------------------- */
+
+struct kube_node *kube_network_tree(const struct kube *k);
+
 /* --- kube_pod.c ----------------------------------------------------------- */
 
 void kube_labels_put(const struct kube *k, struct kube_node *in);
