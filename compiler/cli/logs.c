@@ -4,6 +4,7 @@
 #include "compiler/cli/account/abouts.h"
 #include "compiler/cli/account/logs_line.h"
 #include "compiler/cli/account/records.h"
+#include "compiler/cli/parts.h"
 #include "compiler/cli/text/console.h"
 #include "compiler/cli/workspace/inputs.h"
 #include "runtime/launch/attach/join.h"
@@ -138,6 +139,13 @@ int command_logs(struct arena *a, const struct options *o)
 		console_error(
 			output ? "--json goes with what the gate decided, not with --agent"
 			       : "--tail is of what the command printed: it needs --agent");
+		return STATUS_USAGE;
+	}
+	if (logs_is_fleet(a, o))
+		return logs_fleet(a, o);
+	if (options_get(o, OPTION_CONTEXT) || options_get(o, OPTION_NAMESPACE)) {
+		console_error(
+			"--context and --namespace say where Pods are: they need --selector");
 		return STATUS_USAGE;
 	}
 	rc = inputs_state(a, &state, &err);

@@ -7,6 +7,7 @@
 #include "compiler/base/arena.h"
 #include "compiler/base/err.h"
 #include "compiler/cli/frame/options.h"
+#include "runtime/launch/kubernetes/kubectl.h"
 
 struct compilation;
 
@@ -18,6 +19,15 @@ struct compilation;
  *   -EIO     one could not be built */
 must_check int images_build_for(struct arena *a, const char *agent,
 				struct err *err);
+
+/* --- logs_fleet.c --------------------------------------------------------- */
+
+/* Which cluster the command line means. */
+struct kubectl kubectl_of(struct arena *a, const struct options *o);
+/* Is it about Pods, or about a folder or file of records? */
+must_check bool logs_is_fleet(struct arena *a, const struct options *o);
+/* The exit status. */
+must_check int logs_fleet(struct arena *a, const struct options *o);
 
 /* --- run.c ---------------------------------------------------------------- */
 

@@ -26,7 +26,7 @@ VERBS = {"plan": "plan", "explain": "explain", "diff": "diff",
          "logs": "decision", "agents": "agents", "allow": "amend", "deny": "amend"}
 VIEWS = {"show": "trace-show", "follow": "trace-show", "tree": "trace-tree",
          "stats": "trace-stats", "replay": "trace-replay"}
-LINES = {"decision", "trace-show", "trace-tree", "trace-record"}
+LINES = {"decision", "fleet", "trace-show", "trace-tree", "trace-record"}
 OTHERWISE = re.compile(r"--(markdown|sarif|emit|dump-ir|ids|agent|junit|help)\b")
 ARTEFACTS = {"manifest.json": "manifest", "provenance.json": "provenance",
              "trace.json": "trace", "docker.json": "docker",
@@ -244,6 +244,12 @@ def spot(name, pointer):
         else name + pointer
 
 
+def is_of_many(words):
+    """`logs`, of Pods or of what is no session's ID."""
+    return "--selector" in words or \
+        any(not re.match(r"-|[0-9a-f]{4,12}$", w) for w in words)
+
+
 def schema_of(argv):
     """The schema of what `membrane ARGV...` prints, or None."""
     if "--json" not in argv or any(OTHERWISE.match(w) for w in argv):
@@ -251,4 +257,6 @@ def schema_of(argv):
     if argv[0] == "trace":
         words = [w for w in argv[1:] if not w.startswith("-")]
         return VIEWS.get(words[0]) if words else None
+    if argv[0] == "logs" and is_of_many(argv[1:]):
+        return "fleet"
     return VERBS.get(argv[0])

@@ -65,6 +65,8 @@ void activity_mounted(struct activity *d, const char *path);
  */
 must_check int activity_decisions(struct activity *d, const char *dir,
 				  struct err *err);
+/* One line of the records of any session: many of them may come to one list. */
+void activity_record(struct activity *d, struct str line);
 /*
  * One event of the trace. p and files: what the session ran under, to tell
  * what became of it; NULL when that is not known.

@@ -240,6 +240,17 @@ void activity_add_decision(struct activity *d, const cJSON *o)
 		take_flow(d, o, str_is(kind, "request"), then, reason);
 }
 
+void activity_record(struct activity *d, struct str line)
+{
+	cJSON *o = cJSON_ParseWithLength(line.p, line.n);
+
+	d->has_decisions = true;
+	activity_add_decision(d, o);
+	if (d->observe)
+		d->observe(d->observe_ctx, o);
+	cJSON_Delete(o);
+}
+
 static int take_part(struct activity *d, const char *path, struct err *err)
 {
 	FILE *f = fopen(path, "re");
@@ -250,14 +261,8 @@ static int take_part(struct activity *d, const char *path, struct err *err)
 
 	if (!f)
 		return err_errno(err, path);
-	while ((n = getline(&line, &room, f)) > 0) {
-		cJSON *o = cJSON_ParseWithLength(line, (size_t)n);
-
-		activity_add_decision(d, o);
-		if (d->observe)
-			d->observe(d->observe_ctx, o);
-		cJSON_Delete(o);
-	}
+	while ((n = getline(&line, &room, f)) > 0)
+		activity_record(d, (struct str){line, (size_t)n});
 	if (ferror(f))
 		rc = err_set(err, -EIO, "%s: cannot be read", path);
 	free(line);

@@ -1,9 +1,13 @@
 #include "compiler/cli/traces/past.h"
 
+#include "compiler/cli/account/fleet.h"
 #include "compiler/cli/text/console.h"
 #include "compiler/cli/text/view.h"
 
 #include <errno.h>
+#include <search.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int fail_past(struct arena *a, const struct err *err)
@@ -155,12 +159,72 @@ static int read_past(struct past *p, const char *state, struct err *err)
 	return rc;
 }
 
+struct many {
+	struct past *p;
+	struct str last; /* whose the line before was */
+	void *names;	 /* tsearch(3)'s, of all */
+	uint64_t sessions;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+static void free_nothing(void *name)
+{
+	(void)name; /* the arena's */
+}
+
+static void take_line(void *ctx, struct str source, struct str line)
+{
+	struct many *m = ctx;
+
+	if (!m->names || !str_eq(source, m->last)) {
+		m->last = arena_str(m->p->a, source);
+		m->sessions += *(char **)tsearch(m->last.p, &m->names,
+						 by_name) == m->last.p;
+	}
+	activity_record(&m->p->deeds, line);
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Under which policies they ran is not known, and of files nothing is. */
+static int load_many(struct past *p, const char *path)
+{
+	struct many m = {.p = p};
+	struct err err;
+	int rc;
+
+	activity_init(&p->deeds, p->a);
+	rc = fleet_read(p->a, path, take_line, &m, &err);
+	tdestroy(m.names, free_nothing);
+	if (rc < 0)
+		return fail_past(p->a, &err);
+	activity_sort(&p->deeds);
+	p->label = arena_fmt(p->a, "%llu session%s in %s",
+			     (unsigned long long)m.sessions,
+			     m.sessions == 1 ? "" : "s",
+			     view_cleaned(p->a, str_of(path)).p);
+	return STATUS_OK;
+}
+
 int past_load(struct past *p, const struct options *o, const char *state,
 	      struct str what)
 {
 	struct err err;
-	int rc = find_past(p, state, what, &p->paths, &err);
+	int rc;
 
+	if (p->many && what.n && !traces_is_id(what) &&
+	    is_folder(arena_cstr(p->a, what)))
+		return load_many(p, arena_cstr(p->a, what));
+	rc = find_past(p, state, what, &p->paths, &err);
 	if (rc < 0)
 		return fail_past(p->a, &err);
 	traces_tell_missing(&p->paths);

@@ -26,6 +26,7 @@ struct past {
 	/* Filled before decisions are told of; NULL: nobody asks for it. */
 	struct abouts *abouts;
 	bool is_unlisted; /* deeds.v is not wanted: it can be large */
+	bool many; /* what may be a folder of records of many sessions */
 	/* What was found. */
 	struct str id;	      /* empty: a file of somewhere else */
 	struct str label;     /* cleaned */

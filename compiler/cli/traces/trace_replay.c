@@ -41,7 +41,7 @@ int trace_replay(struct arena *a, const struct options *o, const char *state,
 	const struct option_given *given = options_get(o, OPTION_POLICY);
 	struct compilation own = {0};
 	struct operand side = {0};
-	struct past p = {.a = a};
+	struct past p = {.a = a, .many = true};
 	struct inputs in;
 	int status;
 
@@ -67,16 +67,18 @@ int trace_replay(struct arena *a, const struct options *o, const char *state,
 int trace_suggest(struct arena *a, const struct options *o, const char *state,
 		  struct str what)
 {
-	struct past p = {.a = a};
+	struct past p = {.a = a, .many = true};
 	struct suggest_wish wish = {.ask = options_get(o, OPTION_PROPOSE)};
 	struct suggestion made;
 	int status = past_load(&p, o, state, what);
 	const char *log;
 
 	if (status == STATUS_OK) {
-		log = arena_fmt(a, "~/.membrane/sessions/%.*s/decisions.jsonl",
-				STR_ARG(p.id))
-			      .p;
+		log = p.id.n ? arena_fmt(a,
+					 "~/.membrane/sessions/%.*s/decisions.jsonl",
+					 STR_ARG(p.id))
+				       .p
+			     : view_cleaned(a, what).p;
 		wish.under = p.has_policy ? &p.under.c.policy : NULL;
 		suggest_make(a, &p.deeds, &wish, &made);
 		status = console_result(

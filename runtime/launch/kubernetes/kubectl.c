@@ -1,0 +1,225 @@
+#include "runtime/launch/kubernetes/kubectl.h"
+
+#include "compiler/base/buf.h"
+#include "compiler/base/sys/clock.h"
+#include "compiler/base/sys/fileio.h"
+#include "compiler/base/sys/proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct call {
+	struct kubectl_call *c;
+	pid_t pid;
+	int out, err; /* our ends of its pipes, -1 at their end */
+	struct buf text, complaint;
+	struct buf line; /* what there is of one, when lines are wanted */
+};
+
+char **kubectl_vector(struct arena *a, const struct kubectl *k,
+		      const char *const *words)
+{
+	char **argv = arena_array(a, KUBECTL_WORDS_MAX + 6, sizeof(*argv));
+	size_t n = 0;
+
+	argv[n++] = arena_cstr(a, STR("kubectl"));
+	if (k->context.n) {
+		argv[n++] = arena_cstr(a, STR("--context"));
+		argv[n++] = arena_cstr(a, k->context);
+	}
+	if (k->ns.n) {
+		argv[n++] = arena_cstr(a, STR("--namespace"));
+		argv[n++] = arena_cstr(a, k->ns);
+	}
+	for (size_t i = 0; words[i] && i < KUBECTL_WORDS_MAX; i++)
+		argv[n++] = arena_cstr(a, str_of(words[i]));
+	return argv;
+}
+
+static int open_input(struct str input, struct err *err)
+{
+	int fd;
+
+	if (input.n == 0) {
+		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		return fd < 0 ? err_errno(err, "/dev/null") : fd;
+	}
+	fd = memfd_create("kubectl", MFD_CLOEXEC);
+	if (fd < 0)
+		return err_errno(err, "memory for kubectl's input");
+	if (fileio_write_all(fd, input, err) == 0 &&
+	    lseek(fd, 0, SEEK_SET) == 0)
+		return fd;
+	fd_close(&fd);
+	return err_set(err, -EIO, "memory for kubectl's input: not written");
+}
+
+static int spawn_kubectl(struct arena *a, const struct kubectl *k,
+			 struct call *r, struct err *err)
+{
+	auto_fd int in = open_input(r->c->input, err);
+	auto_fd int out = -1, complaint = -1;
+	struct proc_opts o = {.argv = kubectl_vector(a, k, r->c->words),
+			      .group = PROC_SAME,
+			      .keep = -1};
+	int rc;
+
+	if (in < 0)
+		return err->code;
+	if (proc_pipe(&r->out, &out, err) < 0 ||
+	    proc_pipe(&r->err, &complaint, err) < 0)
+		return err->code;
+	o.in = in;
+	o.out = out;
+	o.err = complaint;
+	rc = proc_spawn(&o, &r->pid, err);
+	if (rc == -ENOENT)
+		return err_set(
+			err, -ENOENT,
+			"there is no kubectl: install it, and see that 'kubectl version' finds the cluster");
+	return rc;
+}
+
+/* Those that are whole, to who wants them. */
+static void tell_lines(struct call *r, struct str text)
+{
+	while (text.n) {
+		size_t end = str_find(text, '\n', 0);
+		struct str part = str_slice(text, 0, end);
+
+		if (r->line.n + part.n <= KUBECTL_LINE_MAX)
+			buf_add(&r->line, part);
+		if (end == text.n)
+			return;
+		r->c->on_line(r->c->ctx, buf_str(&r->line));
+		buf_cut(&r->line, 0);
+		text = str_slice(text, end + 1, text.n);
+	}
+}
+
+static int take_output(struct call *r)
+{
+	char room[65536];
+	ssize_t n = read(r->out, room, sizeof(room));
+
+	if (n < 0)
+		return errno == EINTR ? 0 : -errno;
+	if (n == 0) {
+		fd_close(&r->out);
+		r->out = -1;
+		return 0;
+	}
+	if (r->c->on_line)
+		tell_lines(r, (struct str){room, (size_t)n});
+	else if (r->text.n + (size_t)n > KUBECTL_TEXT_MAX)
+		return -EFBIG;
+	else
+		buf_add(&r->text, (struct str){room, (size_t)n});
+	return 0;
+}
+
+/* The end of what it says is what counts: the beginning makes room. */
+static int take_complaint(struct call *r)
+{
+	char room[KUBECTL_COMPLAINT_MAX];
+	ssize_t n = read(r->err, room, sizeof(room));
+
+	if (n < 0)
+		return errno == EINTR ? 0 : -errno;
+	if (n == 0) {
+		fd_close(&r->err);
+		r->err = -1;
+		return 0;
+	}
+	if (r->complaint.n + (size_t)n > KUBECTL_COMPLAINT_MAX)
+		buf_cut(&r->complaint, 0);
+	buf_add(&r->complaint, (struct str){room, (size_t)n});
+	return 0;
+}
+
+static int collect_output(struct call *r)
+{
+	int64_t deadline = clock_ms() + r->c->timeout_ms;
+
+	while (r->out >= 0 || r->err >= 0) {
+		struct pollfd p[2] = {{.fd = r->out, .events = POLLIN},
+				      {.fd = r->err, .events = POLLIN}};
+		int64_t left = deadline - clock_ms();
+		int rc = r->c->timeout_ms < 0 ? poll(p, 2, -1)
+			 : left > 0	      ? poll(p, 2, (int)left)
+					      : 0;
+
+		if (rc < 0 && errno != EINTR)
+			return -errno;
+		if (rc == 0)
+			return -ETIMEDOUT;
+		if (rc < 0)
+			continue;
+		rc = p[0].revents ? take_output(r) : 0;
+		if (rc == 0 && p[1].revents)
+			rc = take_complaint(r);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int reap_kubectl(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return 128;
+	return proc_status(status);
+}
+
+int kubectl_run(struct arena *a, const struct kubectl *k,
+		struct kubectl_call *c, struct err *err)
+{
+	struct call r = {.c = c, .out = -1, .err = -1};
+	int rc;
+
+	*err = (struct err){0};
+	buf_init(&r.text, a);
+	buf_init(&r.complaint, a);
+	buf_init(&r.line, a);
+	rc = spawn_kubectl(a, k, &r, err);
+	if (rc == 0) {
+		rc = collect_output(&r);
+		if (rc < 0) {
+			kill(r.pid, SIGKILL);
+			err_set(err, rc, "kubectl %s: %s", c->words[0],
+				rc == -EFBIG ? "its answer is too long"
+					     : strerror(-rc));
+		}
+		c->status = reap_kubectl(r.pid);
+	}
+	if (rc == 0 && c->on_line && r.line.n)
+		c->on_line(c->ctx, buf_str(&r.line));
+	fd_close(&r.out);
+	fd_close(&r.err);
+	c->text = buf_str(&r.text);
+	c->complaint = buf_str(&r.complaint);
+	return rc;
+}
+
+int kubectl_fault(const struct kubectl_call *c, struct err *err)
+{
+	struct str rest = c->complaint, line, last = {0};
+
+	while (str_line(&rest, &line))
+		if (str_trim(line).n)
+			last = str_trim(line);
+	if (last.n == 0)
+		return err_set(err, -EREMOTEIO,
+			       "kubectl %s failed with status %d", c->words[0],
+			       c->status);
+	return err_set(err, -EREMOTEIO, "kubectl: %.*s", STR_ARG(last));
+}

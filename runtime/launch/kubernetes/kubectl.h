@@ -1,0 +1,52 @@
+/*
+ * Runs of kubectl, the user's own: its kubeconfig, its ways to log in and its
+ * proxies are its business. It gets an argument vector, never a shell; input is
+ * a file without a name.
+ *
+ * kubectl: https://kubernetes.io/docs/reference/kubectl/, 1.20 and later.
+ */
+#ifndef RUNTIME_LAUNCH_KUBERNETES_KUBECTL_H
+#define RUNTIME_LAUNCH_KUBERNETES_KUBECTL_H
+
+#include "compiler/base/arena.h"
+#include "compiler/base/err.h"
+#include "compiler/base/str.h"
+
+#define KUBECTL_WORDS_MAX     32u	    /* behind those of struct kubectl */
+#define KUBECTL_TEXT_MAX      (256u << 20) /* bytes of one answer */
+#define KUBECTL_LINE_MAX      (1u << 20)   /* bytes of one line of a log */
+#define KUBECTL_COMPLAINT_MAX 4096u	    /* of what it says on stderr */
+
+/* Which cluster, and where in it; empty: what the kubeconfig says. */
+struct kubectl {
+	struct str context, ns;
+};
+
+struct kubectl_call {
+	const char *const *words; /* the subcommand and on; NULL at the end */
+	struct str input;	  /* empty: nothing */
+	int timeout_ms;		  /* -1: as long as it takes */
+	/* Each line of its output without its LF, as it comes; or NULL: all of
+	 * it is kept in text. A line beyond KUBECTL_LINE_MAX is cut there. */
+	void (*on_line)(void *ctx, struct str line);
+	void *ctx;
+	/* What came of it. */
+	struct str text, complaint; /* the arena's; complaint: bounded */
+	int status;		    /* its exit status, as a shell has it */
+};
+
+/* The whole vector, NULL at the end. */
+char **kubectl_vector(struct arena *a, const struct kubectl *k,
+		      const char *const *words);
+/*
+ * Run it. A status other than 0 is no error here: see kubectl_fault().
+ *   -ENOENT     there is no kubectl
+ *   -EFBIG      it printed more than KUBECTL_TEXT_MAX; it was killed
+ *   -ETIMEDOUT  it was killed
+ */
+must_check int kubectl_run(struct arena *a, const struct kubectl *k,
+			   struct kubectl_call *c, struct err *err);
+/* -EREMOTEIO with kubectl's own words: the last line of its complaint. */
+int kubectl_fault(const struct kubectl_call *c, struct err *err);
+
+#endif
