@@ -419,7 +419,7 @@ deb:
 # --- images and tests ------------------------------------------------------
 
 # What a fresh machine needs, and only what is missing: image/setup.sh.
-.PHONY: run images test check check-all nightly guest stock fuzzers fuzz live \
+.PHONY: run images test check check-all nightly guest stock fuzzers fuzz live cluster \
 	bench mutants prove
 run:
 	@image/run.sh
@@ -467,6 +467,10 @@ live: images
 	@image/setup.sh test
 	@tests/live/clients.sh || [ $$? = 77 ]
 	tests/live/run
+
+# Pods on a Kubernetes node of its own: tests/cluster/run.
+cluster: images
+	@tests/cluster/run -v || [ $$? = 77 ]
 
 # Both ends of the throughput measurement run where no library is.
 BENCH := $(addprefix $(B)/tests/bench/,algebra scan stream load question \

@@ -145,17 +145,18 @@ class World:
         self.pid = (self.run / "dockerd.pid").read_text().strip()
         self.membrane = os.environ.get(
             "MEMBRANE", "%s/tree/build/bin/membrane" % self.run)
-        self.sockets = {name: self.socket_in(name)
+        self.sockets = {name: self.socket_in("/run/netns/" + name)
                         for name in (self.inet, self.host)}
 
     @staticmethod
     def socket_in(namespace):
-        """A UDP socket inside a network namespace; threads enter alone."""
+        """A UDP socket inside a network namespace, by its path; threads enter
+        alone."""
         box = []
 
         def enter():
             libc = ctypes.CDLL(None, use_errno=True)
-            with open("/run/netns/" + namespace, "rb") as ns:
+            with open(namespace, "rb") as ns:
                 if libc.setns(ns.fileno(), 0x40000000):
                     raise OSError(ctypes.get_errno(), "setns")
                 box.append(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))

@@ -18,6 +18,8 @@ int clients_bind(int type, const char *path, struct err *err)
 	int got;
 
 	snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", path);
+	/* A Pod's folder outlives its sandbox, and has the last gate's. */
+	unlink(path);
 	if (fd < 0 || bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0 ||
 	    chmod(path, 0666) < 0)
 		return err_set(err, -errno, "%s: %s", path, strerror(errno));
