@@ -481,6 +481,95 @@ def kill_one(where, victim, uplink):
     check(s.stdout == "on\n", "the next session: " + victim, s.stderr)
 
 
+def below(pid):
+    """The processes below pid, and what each is called: looked up from parent
+    to child, which is quick enough to find one that has just begun."""
+    for path in pathlib.Path("/proc/%d/task" % pid).glob("*/children"):
+        with live.contextlib.suppress(OSError):
+            for child in map(int, path.read_text().split()):
+                yield child, pathlib.Path(
+                    "/proc/%d/comm" % child).read_text().strip()
+                yield from below(child)
+
+
+def network_of(pid):
+    with live.contextlib.suppress(OSError):
+        return os.readlink("/proc/%d/ns/net" % pid)
+    return None
+
+
+def waits_for_gate(launcher):
+    """All of the agent is there but for its program: the process that will
+    become that is in the gate's network, and is membrane's own yet."""
+    all_of_it = list(below(launcher))
+    gates = [network_of(pid) for pid, name in all_of_it
+             if name == "membrane-gate"]
+    waits = [pid for pid, name in all_of_it
+             if name == "membrane" and network_of(pid) in gates]
+    return waits[-1] if waits else None
+
+
+def stands_early(proxy):
+    """It was stopped before it had its threads, and so before it listens."""
+    stat = pathlib.Path("/proc/%d/stat" % proxy)
+    with live.contextlib.suppress(OSError):
+        os.kill(proxy, signal.SIGSTOP)
+        return within(2, lambda: stat.read_text().rpartition(
+            ")")[2].split()[0] == "T") and \
+            len(list(stat.parent.glob("task/*"))) == 1
+    return False
+
+
+def begun_with_haproxy_stopped(where):
+    """A session that does not get on, since the HAProxy of its gate stands
+    still: None where that was too quick, and it ran."""
+    run = where.popen("run", "--no-trace", "--", "touch", "ran")
+    while run.poll() is None:
+        for proxy in [p for p, name in below(run.pid) if name == "haproxy"]:
+            if stands_early(proxy) and \
+                    within(5, lambda: waits_for_gate(run.pid)):
+                return run, proxy, waits_for_gate(run.pid)
+            with live.contextlib.suppress(OSError):
+                os.kill(proxy, signal.SIGCONT)
+            run.wait(30)
+    (where.work / "ran").unlink(missing_ok=True)
+    return None
+
+
+@native
+def the_agent_waits_for_its_gate():
+    """It is made while the gate starts. Its program begins once that is ready,
+    and never where it is not; and who waits dies with what it waits for."""
+    with Place(POLICY) as where:
+        for how in ("ready", "launcher", "signal", "gate", "agent"):
+            got = None
+            for _ in range(20):
+                got = got or begun_with_haproxy_stopped(where)
+            if not check(got, "one that waits: " + how):
+                continue
+            run, proxy, agent = got
+            check(not (where.work / "ran").exists(), "it waits: " + how)
+            if how == "launcher":
+                run.kill()
+            elif how == "signal":
+                run.send_signal(signal.SIGTERM)
+            elif how in ("gate", "agent"):
+                os.kill(agent if how == "agent" else next(
+                    p for p, name in below(run.pid)
+                    if name == "membrane-gate"), signal.SIGKILL)
+            if how in ("ready", "signal"):
+                os.kill(proxy, signal.SIGCONT)
+            status = run.wait(30)
+            check(status == {"ready": 0, "launcher": -9, "signal": 143,
+                             "gate": 125, "agent": 137}[how],
+                  "status: " + how, (status, run.stderr.read()))
+            check((where.work / "ran").exists() == (how == "ready"),
+                  "whether it ran: " + how)
+            (where.work / "ran").unlink(missing_ok=True)
+            check(within(5, lambda: not strays()), "nobody is left: " + how,
+                  strays())
+
+
 @native
 def many_begin_at_once():
     """Each agent is in the network that its own gate says, and in no other's:

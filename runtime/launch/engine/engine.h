@@ -50,6 +50,20 @@ struct engine_ops {
 		     const struct proc_opts *o, pid_t *out_pid,
 		     struct err *err);
 	/*
+	 * Whether the agent may be held by now: it is started as far as can be
+	 * without the gate's being ready, and its program begins with release().
+	 * NULL: never.
+	 */
+	bool (*may_hold)(struct engine *e);
+	/* As start, but for the program. Only where may_hold said so. */
+	int (*hold)(struct engine *e, enum engine_part part,
+		    const struct proc_opts *o, pid_t *out_pid, struct err *err);
+	/*
+	 * The program of a part that is held begins.
+	 *   -EXDEV  the part is not where it should be
+	 */
+	int (*release)(struct engine *e, enum engine_part part, struct err *err);
+	/*
 	 * A signal to the part's first process, by name ("SIGTERM").
 	 *   -ENOENT  it does not run (yet)
 	 */

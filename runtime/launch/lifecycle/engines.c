@@ -5,6 +5,7 @@
 #include "runtime/launch/lifecycle/parts.h"
 
 #include "compiler/plan/docker_json.h"
+#include "compiler/plan/files.h"
 #include "compiler/plan/native_json.h"
 #include "runtime/launch/view/mounted.h"
 
@@ -127,7 +128,6 @@ static int expand_native(struct launch *l, struct str plan, char ***out_argv,
 
 	if (rc != 0)
 		return rc;
-	native_expect(l->native, l->run.gate->netns);
 	native_hear(l->native, l->mounts.moves);
 	rc = vectors_expand(l->a, &l->vectors.agent, &l->values, out_argv, err);
 	if (rc == 0)
@@ -164,6 +164,18 @@ int engines_mounts(struct launch *l, struct str plan, bool may_stop,
 			 : mounts_prepare(&l->mounts, l->docker,
 					  &l->vectors.agent, &l->values, plan,
 					  may_stop, out_argv, err);
+}
+
+void engines_gate_ready(struct launch *l)
+{
+	if (l->native)
+		native_expect(l->native, l->run.gate->netns);
+}
+
+bool engines_may_hold(const struct launch *l)
+{
+	/* roots that the gate makes are files for the agent's mounts */
+	return l->native && !plan_file(l->o.plan, PLAN_LEAVES);
 }
 
 int engines_check(struct launch *l, struct err *err)

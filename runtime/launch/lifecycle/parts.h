@@ -90,6 +90,10 @@ must_check int engines_tracer(struct launch *l, bool required,
 /* The agent's vector, with what it mounts held or looked at: 1, not now. */
 must_check int engines_mounts(struct launch *l, struct str plan, bool may_stop,
 			      char ***out_argv, struct err *err);
+/* What the engine has to know of the gate, which is ready. */
+void engines_gate_ready(struct launch *l);
+/* The agent may be started while the gate is not ready, and held. */
+bool engines_may_hold(const struct launch *l);
 /* The agent has started: is it what was looked at? */
 must_check int engines_check(struct launch *l, struct err *err);
 /* Where the view's mounts appear for the launcher. */

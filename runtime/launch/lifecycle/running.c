@@ -44,12 +44,20 @@ static int prepare_agent(struct launch *l, bool may_stop, struct err *err)
 
 /* --- what the loop calls -------------------------------------------------- */
 
+static int on_view(void *ctx, struct err *err)
+{
+	struct launch *l = ctx;
+
+	return l->run.agent_argv ? 0 : prepare_agent(l, true, err);
+}
+
 /* Gate, tracer and view are ready. What could be done before them has been. */
 static int on_ready(void *ctx, struct err *err)
 {
 	struct launch *l = ctx;
-	int rc = l->run.agent_argv ? 0 : prepare_agent(l, true, err);
+	int rc = on_view(l, err);
 
+	engines_gate_ready(l);
 	return rc == 0 ? questions_begin(l->run.questions, err) : rc;
 }
 
@@ -166,6 +174,9 @@ int running_loop(struct launch *l, struct err *err)
 	/* natively what is seen is mounted before long, or nothing is */
 	if (rc == 0 && !r->view && l->docker)
 		rc = prepare_agent(l, false, &why);
+	/* masks that are mounts should not be older than they have to be */
+	if (r->view && engines_may_hold(l))
+		r->on_view = on_view;
 	if (rc < 0)
 		loop_stop(r, &why);
 	return loop_run(r, err);

@@ -9,7 +9,12 @@
 #include <poll.h>
 #include <string.h>
 
-static void start_agent(struct loop *r)
+typedef int begin_part(struct engine *e, enum engine_part part,
+		       const struct proc_opts *o, pid_t *out_pid,
+		       struct err *err);
+
+/* True when there is one. */
+static bool make_agent(struct loop *r, begin_part *begin)
 {
 	struct proc_opts o = {.argv = r->agent_argv,
 			      .group = r->shares_terminal ? PROC_SAME
@@ -30,8 +35,7 @@ static void start_agent(struct loop *r)
 	} else if (r->tell) {
 		tell_streams(r->tell, &o);
 	}
-	rc = r->engine->ops->start(r->engine, ENGINE_AGENT, &o, &r->agent,
-				   &err);
+	rc = begin(r->engine, ENGINE_AGENT, &o, &r->agent, &err);
 	if (r->stage)
 		stage_close_child(r->stage);
 	else if (r->tell)
@@ -39,13 +43,61 @@ static void start_agent(struct loop *r)
 	if (rc < 0) {
 		r->agent = 0;
 		loop_stop(r, &err);
-		return;
+		return false;
 	}
 	r->agent_made = true;
 	watchdog_tell(r->watchdog, r->agent);
+	return true;
+}
+
+static void note_begun(struct loop *r)
+{
 	steps_take(r, COURSE_AGENT_SPAWNED);
 	timers_set(r, COURSE_LOOK);
 	r->at.agent_spawned = loop_elapsed(r);
+}
+
+void agent_hold(struct loop *r)
+{
+	const struct engine_ops *ops = r->engine->ops;
+	struct err err;
+	int rc;
+
+	if (!r->on_view || r->agent_made || (r->view && !r->view->ready) ||
+	    !ops->may_hold || !ops->may_hold(r->engine))
+		return;
+	rc = r->on_view(r->ctx, &err);
+	if (rc < 0)
+		loop_stop(r, &err);
+	if (rc == 0)
+		make_agent(r, ops->hold);
+}
+
+static void begin_agent(struct loop *r)
+{
+	const struct engine_ops *ops = r->engine->ops;
+	struct err err;
+
+	if (!r->agent_made) {
+		if (make_agent(r, ops->start))
+			note_begun(r);
+		return;
+	}
+	progress_clear(r);
+	if (ops->release(r->engine, ENGINE_AGENT, &err) < 0)
+		loop_stop(r, &err);
+	else
+		note_begun(r);
+}
+
+/* One that is held, and has said why: nothing is waited for any more. */
+static bool has_failed(struct loop *r)
+{
+	if (!r->agent_made || r->agent)
+		return false;
+	note_begun(r);
+	steps_take(r, COURSE_AGENT_ENDED);
+	return true;
 }
 
 bool agent_get_ready(struct loop *r)
@@ -53,13 +105,13 @@ bool agent_get_ready(struct loop *r)
 	struct err err;
 	int rc;
 
-	if (!parts_starting(r) || !beside_is_ready(r))
+	if (!parts_starting(r) || has_failed(r) || !beside_is_ready(r))
 		return false;
 	rc = r->on_ready(r->ctx, &err);
 	if (rc < 0)
 		loop_stop(r, &err);
 	if (rc == 0)
-		start_agent(r);
+		begin_agent(r);
 	if (rc == 1)
 		steps_take(r, COURSE_OTHERS_FIRST);
 	return rc == 1;

@@ -49,7 +49,9 @@ struct course_step course_after(enum course_state state,
 	case COURSE_SIGNAL:
 		if (state == COURSE_AGENT)
 			return go_to(COURSE_ASKED, COURSE_PASS_ON);
-		return starts ? go_to(COURSE_ENDING, COURSE_END_REST)
+		/* which may be held */
+		return starts ? go_to(COURSE_ENDING, COURSE_KILL_AGENT |
+							     COURSE_END_REST)
 			      : stay_in(state, 0);
 	case COURSE_SIGNAL_AGAIN:
 		return stay_in(state, COURSE_KILL_AGENT);

@@ -146,6 +146,8 @@ static void pump_all(struct loop *r)
 		tell_pump(r->tell);
 	check_caller(r);
 	beside_tend_tracer(r);
+	if (r->course.state == COURSE_STARTING)
+		agent_hold(r);
 	if (r->course.state == COURSE_STARTING && agent_get_ready(r))
 		timers_set(r, COURSE_QUEUE);
 	timers_act(r);

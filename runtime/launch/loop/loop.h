@@ -61,6 +61,9 @@ struct loop {
 	struct stage *stage;	/* the command's streams; NULL: our own */
 	int caller; /* while the agent is not known to run: its end is our end,
 		       too; -1: nobody waits */
+	/* called while the gate starts, once there is a view, where the agent
+	 * may be held: 1 is "not now", else as on_ready; or NULL */
+	int (*on_view)(void *ctx, struct err *err);
 	/* called when gate, tracer and view are ready, until it is not 1 any
 	 * more: then agent_argv is there */
 	int (*on_ready)(void *ctx, struct err *err);

@@ -59,6 +59,9 @@ bool beside_lose_view(struct loop *r);
 bool progress_say(struct loop *r);
 
 /* --- agent.c --- */
+/* Where the engine can: all of the agent but its program, while the gate
+ * starts. */
+void agent_hold(struct loop *r);
 void agent_note_runs(struct loop *r);
 /* Once it runs: at once, before anything else is looked at. */
 void agent_check_start(struct loop *r);

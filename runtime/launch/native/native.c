@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define PROCESS_MS 5000 /* until a part has a process */
+#define NOT_THE_GATES "the agent's network is not the gate's"
 
 static const char *const roles[ENGINE_PARTS] = {
 	[ENGINE_GATE] = "gate",
@@ -31,8 +32,13 @@ struct process {
 	int status; /* what it says; -1: all is said */
 	int first;  /* a pidfd of the part's first process; -1: unknown */
 	pid_t number;
+	int hold;	  /* a byte there begins its program; -1: it has begun */
+	uint32_t network; /* it goes into that one; 0: into none of another's */
 	bool failed;
 };
+
+static const struct process no_process = {
+	.status = -1, .first = -1, .hold = -1};
 
 struct native {
 	struct engine engine;
@@ -142,7 +148,7 @@ static int open_network(struct native *n, int *out, struct err *err)
 		return 0;
 	close(*out);
 	*out = -1;
-	return err_set(err, -EXDEV, "the agent's network is not the gate's");
+	return err_set(err, -EXDEV, NOT_THE_GATES);
 }
 
 static void tell_start(const struct native *n, enum engine_part part,
@@ -151,7 +157,8 @@ static void tell_start(const struct native *n, enum engine_part part,
 	struct engine_event event = {"start", roles[part], ""};
 	const struct process *p = &n->parts[part];
 
-	if (on_event && p->first >= 0 && p->status < 0 && !p->failed)
+	if (on_event && p->first >= 0 && p->status < 0 && p->hold < 0 &&
+	    !p->failed)
 		on_event(ctx, &event);
 }
 
@@ -312,6 +319,7 @@ static int prepare_part(struct native *n, enum engine_part part,
 			   .mapped = -1,
 			   .broker = -1,
 			   .asker = -1,
+			   .hold = -1,
 			   .cgroup = part == ENGINE_AGENT ? n->cgroup : -1,
 			   .moves = part == ENGINE_AGENT ? n->moves : -1};
 	w->grouped = p->cgroup >= 0;
@@ -347,11 +355,10 @@ static int open_channel(int *out_ours, int *out_its, struct err *err)
 	return 0;
 }
 
-static int start_part(struct engine *e, enum engine_part part,
+static int begin_part(struct native *n, enum engine_part part, bool held,
 		      const struct proc_opts *given, pid_t *out_pid,
 		      struct err *err)
 {
-	struct native *n = own(e);
 	struct process *process = &n->parts[part];
 	struct proc_opts o = *given;
 	auto_fd int mapped = -1;
@@ -360,8 +367,11 @@ static int start_part(struct engine *e, enum engine_part part,
 
 	if (rc < 0)
 		return rc;
-	*process = (struct process){.first = -1};
+	*process = no_process;
+	process->network = p->network < 0 ? 0 : number_of(p->network);
 	rc = proc_pipe(&process->status, &p->status, err);
+	if (rc == 0 && held)
+		rc = proc_pipe(&p->hold, &process->hold, err);
 	if (rc == 0 && part == ENGINE_GATE)
 		rc = proc_pipe(&p->mapped, &mapped, err);
 	if (rc == 0 && part == ENGINE_GATE)
@@ -378,6 +388,7 @@ static int start_part(struct engine *e, enum engine_part part,
 	fd_close(&p->network);
 	fd_close(&p->processes);
 	fd_close(&p->broker);
+	fd_close(&p->hold);
 	*out_pid = process->pid;
 	if (rc == 0 && part == ENGINE_GATE) {
 		rc = begin_session(n, process, mapped, err);
@@ -385,6 +396,50 @@ static int start_part(struct engine *e, enum engine_part part,
 			foresee_filter(n);
 	}
 	return rc < 0 ? rc : proc_nonblock(process->status, err);
+}
+
+static int start_part(struct engine *e, enum engine_part part,
+		      const struct proc_opts *o, pid_t *out_pid,
+		      struct err *err)
+{
+	return begin_part(own(e), part, false, o, out_pid, err);
+}
+
+/* --- starting it early ---------------------------------------------------- */
+
+/* The gate is in the agent's network by now, which is all that the agent needs
+ * of it but for its program. */
+static bool may_hold(struct engine *e)
+{
+	struct native *n = own(e);
+	auto_fd int network = -1;
+	struct err ignored;
+
+	return n->parts[ENGINE_GATE].first >= 0 &&
+	       open_network(n, &network, &ignored) == 0;
+}
+
+static int hold_part(struct engine *e, enum engine_part part,
+		     const struct proc_opts *o, pid_t *out_pid, struct err *err)
+{
+	return begin_part(own(e), part, true, o, out_pid, err);
+}
+
+static int release_part(struct engine *e, enum engine_part part,
+			struct err *err)
+{
+	struct native *n = own(e);
+	struct process *p = &n->parts[part];
+
+	/* when it was begun nobody had said which that is */
+	if (p->network && n->expected && p->network != n->expected)
+		return err_set(err, -EXDEV, NOT_THE_GATES);
+	if (write(p->hold, "g", 1) != 1 && errno != EPIPE)
+		return err_errno(err, "the agent's start");
+	fd_close(&p->hold);
+	p->hold = -1;
+	tell_start(n, part, n->on_event, n->ctx);
+	return 0;
 }
 
 /* --- signals -------------------------------------------------------------- */
@@ -412,7 +467,7 @@ static int signal_part(struct engine *e, enum engine_part part,
 	const struct process *p = &own(e)->parts[part];
 
 	/* before its program has begun the signal would kill it */
-	if (p->first < 0 || p->status >= 0)
+	if (p->first < 0 || p->status >= 0 || p->hold >= 0)
 		return err_set(err, -ENOENT, "it does not run");
 	if (send_signal(p, number_named(signame)) < 0)
 		return err_set(err, errno == ESRCH ? -ENOENT : -errno, "%s: %s",
@@ -480,7 +535,8 @@ static bool is_gone(struct engine *e, enum engine_part part)
 
 	fd_close(&p->status);
 	fd_close(&p->first);
-	*p = (struct process){.status = -1, .first = -1};
+	fd_close(&p->hold);
+	*p = no_process;
 	return true;
 }
 
@@ -546,6 +602,9 @@ int native_open(struct arena *a, const struct native_place *place,
 {
 	static const struct engine_ops ops = {
 		.start = start_part,
+		.may_hold = may_hold,
+		.hold = hold_part,
+		.release = release_part,
 		.signal = signal_part,
 		.remove = remove_part,
 		.follow = follow_parts,
@@ -565,7 +624,7 @@ int native_open(struct arena *a, const struct native_place *place,
 	n->user = n->network = n->mounts = n->cgroup = n->asker = -1;
 	n->moves = -1;
 	for (size_t i = 0; i < ENGINE_PARTS; i++)
-		n->parts[i] = (struct process){.status = -1, .first = -1};
+		n->parts[i] = no_process;
 	*out = n;
 	return 0;
 }

@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -65,7 +66,7 @@ static void close_others(const struct part *p)
 {
 	int kept[] = {p->user,	 p->mounts, p->network, p->processes, p->status,
 		      p->mapped, p->keep,   p->broker,	p->cgroup,
-		      p->asker, p->moves};
+		      p->asker,	 p->moves,  p->hold};
 	unsigned from = STDERR_FILENO + 1;
 
 	qsort(kept, ARRAY_LEN(kept), sizeof(kept[0]), by_number);
@@ -174,6 +175,16 @@ static int enter_folder(const struct words *w, struct err *err)
 	return 0;
 }
 
+/* Held: until what is beside it has heard of the launcher. */
+static int await_release(const struct part *p, int to_parent, struct err *err)
+{
+	char byte;
+
+	if (p->hold >= 0 && recv(to_parent, &byte, 1, 0) != 1)
+		return err_set(err, -EPIPE, "the launcher is gone");
+	return 0;
+}
+
 static int enter_part(const struct part *p, struct streams *s, int to_parent,
 		      struct err *err)
 {
@@ -192,16 +203,18 @@ static int enter_part(const struct part *p, struct streams *s, int to_parent,
 		rc = err_errno(err, "the agent's network");
 	if (rc == 0)
 		rc = root_enter(p->a, w, p->ids, terminal, err);
-	if (rc == 0 && p->moves >= 0 && moves_any(p->moves))
-		rc = err_set(
-			err, -ESTALE,
-			"files of the workspace were moved while its masks were made: start again");
 	if (rc == 0 && terminal)
 		rc = hand_terminal(to_parent, s->terminal, err);
 	if (rc == 0)
 		rc = streams_take(s, err);
 	if (rc == 0)
 		rc = enter_folder(w, err);
+	if (rc == 0)
+		rc = await_release(p, to_parent, err);
+	if (rc == 0 && p->moves >= 0 && moves_any(p->moves))
+		rc = err_set(
+			err, -ESTALE,
+			"files of the workspace were moved while its masks were made: start again");
 	if (rc == 0)
 		rc = rights_take(w, p->ids, err);
 	/* nothing is opened to be written any more, nor connected */
@@ -219,7 +232,7 @@ static int tie_to_parent(int alive, struct err *err)
 
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
 		return err_errno(err, "prctl");
-	if (recv(alive, &byte, 1, MSG_DONTWAIT) == 0)
+	if (recv(alive, &byte, 1, MSG_DONTWAIT | MSG_PEEK) == 0)
 		return err_set(err, -ESRCH, "the launcher is gone");
 	return 0;
 }
@@ -373,6 +386,31 @@ static pid_t number_inside(int from)
 	return who.pid;
 }
 
+/* Before anything is passed on: what is typed meanwhile is the caller's. Should
+ * the program's process end first, that is seen to as at any time. */
+static int pass_release(const struct part *p, pid_t process, int to_program,
+			struct err *err)
+{
+	auto_fd int ended = (int)syscall(SYS_pidfd_open, process, 0);
+	struct pollfd fds[] = {{p->hold, POLLIN, 0}, {ended, POLLIN, 0}};
+	char byte;
+
+	if (p->hold < 0)
+		return 0;
+	if (ended < 0)
+		return err_errno(err, "pidfd_open");
+	while (poll(fds, ARRAY_LEN(fds), -1) < 0)
+		if (errno != EINTR)
+			return err_errno(err, "poll");
+	if (fds[1].revents)
+		return 0;
+	if (read(p->hold, &byte, 1) != 1)
+		return err_set(err, -EPIPE, "the launcher is gone");
+	/* where nobody takes it the process has ended by now */
+	ignore(send(to_program, &byte, 1, MSG_NOSIGNAL));
+	return 0;
+}
+
 static int run_part(const struct part *p, struct err *err)
 {
 	int pair[2], signals = open_signals(), status;
@@ -412,6 +450,9 @@ static int run_part(const struct part *p, struct err *err)
 	close(p->status);
 	if (s.tty)
 		s.terminal = take_terminal(pair[0]);
+	rc = pass_release(p, process, pair[0], err);
+	if (rc < 0)
+		return rc;
 	status = streams_serve(&s, process, signals);
 	return proc_status(status);
 }

@@ -232,6 +232,7 @@ struct part {
 	int broker; /* is GATE_BROKER_FD of its program; -1 */
 	int asker; /* who is asked takes its listener there; -1 */
 	int moves;  /* of moves.h: no mask is sure once one was heard; -1 */
+	int hold;   /* one byte comes here, and the program begins; -1: now */
 	/* It makes the namespaces: one byte comes here once they have users. */
 	int mapped;
 };

@@ -67,8 +67,8 @@ static void test_agent_events(void)
 static void test_end_events(void)
 {
 	check_event(COURSE_SIGNAL,
-		    (struct row[]){{COURSE_ENDING, END},
-				   {COURSE_ENDING, END},
+		    (struct row[]){{COURSE_ENDING, KILL | END},
+				   {COURSE_ENDING, KILL | END},
 				   {COURSE_ASKED, COURSE_PASS_ON},
 				   {COURSE_ASKED, 0},
 				   {COURSE_ENDING, 0},

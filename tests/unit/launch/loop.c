@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -133,11 +134,13 @@ struct play {
 	int refusal;		    /* of on_ready, after that */
 	const uint32_t *grace_s;    /* NULL: as usual */
 	bool caller_is_gone, progress;
+	bool may_hold; /* the agent is begun before the gate is ready */
+	int not_now;   /* of on_view */
 	const char *first; /* what the init says of the command's beginning */
 	unsigned ran;	   /* how often it was said to run */
 	/* What came of it: */
 	struct loop *r;
-	unsigned asked, started;
+	unsigned asked, started, viewed, held, released;
 	int rc;
 	int64_t ms;
 	struct err err;
@@ -150,6 +153,15 @@ static int on_ready(void *ctx, struct err *err)
 	if (p->asked++ < p->queue)
 		return 1;
 	return p->refusal ? err_set(err, p->refusal, "not ready") : 0;
+}
+
+static int on_view(void *ctx, struct err *err)
+{
+	struct play *p = ctx;
+
+	p->viewed++;
+	return p->not_now < 0 ? err_set(err, p->not_now, "no files")
+			      : p->not_now;
 }
 
 static int on_started(void *ctx, struct err *err)
@@ -199,6 +211,58 @@ static char **script(struct arena *a, const char *text)
 	return argv;
 }
 
+/* --- an engine that can hold ----------------------------------------------- */
+
+static struct engine_ops holding;
+static struct play *held_in;
+
+static bool may_hold(struct engine *e)
+{
+	(void)e;
+	return true;
+}
+
+static int hold_agent(struct engine *e, enum engine_part part,
+		      const struct proc_opts *o, pid_t *out_pid,
+		      struct err *err)
+{
+	CHECK(part == ENGINE_AGENT);
+	held_in->held++;
+	return holding.start(e, part, o, out_pid, err);
+}
+
+static int release_agent(struct engine *e, enum engine_part part,
+			 struct err *err)
+{
+	char path[64];
+	int fd;
+
+	(void)e;
+	CHECK(part == ENGINE_AGENT);
+	held_in->released++;
+	snprintf(path, sizeof(path), "%s/go", dir);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, "go\n", 3) != 3)
+		return err_errno(err, path);
+	close(fd);
+	return 0;
+}
+
+static void let_hold(struct play *p)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/go", dir);
+	CHECK(mkfifo(path, 0600) == 0);
+	held_in = p;
+	holding = *p->engine.engine.ops;
+	holding.may_hold = may_hold;
+	holding.hold = hold_agent;
+	holding.release = release_agent;
+	p->engine.engine.ops = &holding;
+	p->r->on_view = on_view;
+}
+
 static void run_session(struct arena *a, struct play *p)
 {
 	struct loop *r = p->r;
@@ -210,6 +274,8 @@ static void run_session(struct arena *a, struct play *p)
 	p->engine.names[ENGINE_AGENT] = p->name ? p->name : "deaf";
 	p->engine.names[ENGINE_GATE] = "gate";
 	p->engine.names[ENGINE_VIEW] = "view";
+	if (p->may_hold)
+		let_hold(p);
 	r->engine = &p->engine.engine;
 	CHECK(gate_start(r->gate, r->engine, script(a, p->gate), r->session->dir, -1,
 			 &p->err) == 0);
@@ -311,6 +377,52 @@ static void test_status(struct arena *a)
 	play(a, &cannot);
 	CHECK(cannot.rc == 127 && cannot.started == 1 && cannot.ran == 0 &&
 	      cannot.r->is_refused);
+}
+
+/* It is made while the gate starts, and its program begins after that, or not
+ * at all. */
+static void test_held(struct arena *a)
+{
+	const char *waits = arena_fmt(a, "read go <%s/go; exit 7", dir).p;
+	struct play p = {.gate = SERVE, .agent = waits, .may_hold = true};
+	struct play fails = {.gate = "cat >/dev/null",
+			     .agent = "exit 125",
+			     .may_hold = true};
+	struct play lost = {.gate = "read hello; exit 3",
+			    .agent = waits,
+			    .name = "unmade",
+			    .may_hold = true};
+	struct play signalled = {.gate = "cat >/dev/null",
+				 .agent = arena_fmt(a, "kill -TERM " SELF "; %s",
+						    waits)
+						  .p,
+				 .name = "unmade",
+				 .may_hold = true};
+	struct play later = {.gate = SERVE, .may_hold = true, .not_now = 1};
+	struct play no_files = {
+		.gate = SERVE, .may_hold = true, .not_now = -EIO};
+
+	play(a, &p);
+	CHECK_MSG(p.rc == 7 && p.held == 1 && p.released == 1 && p.viewed == 1,
+		  "%d %s", p.rc, p.err.text);
+	/* nobody waits for the gate of an agent that could not be made */
+	play(a, &fails);
+	CHECK_MSG(fails.rc == 125 && fails.released == 0, "%d %s", fails.rc,
+		  fails.err.text);
+	play(a, &lost);
+	CHECK_MSG(lost.rc == -EPIPE && lost.r->was_killed && lost.held == 1 &&
+			  lost.released == 0,
+		  "%d %s", lost.rc, lost.err.text);
+	play(a, &signalled);
+	CHECK_MSG(signalled.rc == 128 + SIGTERM && signalled.r->was_killed &&
+			  signalled.released == 0,
+		  "%d %s", signalled.rc, signalled.err.text);
+	/* others are in the way: it begins as it does without */
+	play(a, &later);
+	CHECK_MSG(later.rc == 7 && later.held == 0 && later.viewed > 0, "%d %s",
+		  later.rc, later.err.text);
+	play(a, &no_files);
+	CHECK(no_files.rc == -EIO && !no_files.r->agent_made);
 }
 
 static void test_before_the_agent(struct arena *a)
@@ -497,6 +609,7 @@ int main(void)
 	server = start_server(path);
 	at = (struct endpoint){.base = "http://localhost", .socket = path};
 	test_status(a);
+	test_held(a);
 	test_before_the_agent(a);
 	test_progress(a);
 	test_signals(a);
