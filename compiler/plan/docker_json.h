@@ -123,6 +123,10 @@
  * where the gate has GATE_UPSTREAM_CA. */
 #define DOCKER_JSON_UPSTREAM_CA_FILE "upstream-ca.pem"
 
+/* In the session's folder: the gate's own roots and the session's CA, made for
+ * the agent's mounts when the gate is ready. */
+#define DOCKER_JSON_BUNDLE "bundle.pem"
+
 /* {git}: the mount of that file of the session's folder, at that place; no word
  * where git of the host says nothing. */
 #define DOCKER_JSON_GIT_IDENTITY    "gitidentity"

@@ -4,6 +4,7 @@
 #include "compiler/base/json.h"
 #include "compiler/base/question.h"
 #include "compiler/base/sys/proc.h"
+#include "compiler/plan/docker_json.h"
 #include "runtime/launch/parts.h"
 
 #include <errno.h>
@@ -95,7 +96,7 @@ static int add_roots(struct gate *g, const cJSON *pem, struct err *err)
 	if (text.n > GATE_BUNDLE_MAX - g->bundle_bytes)
 		return err_set(err, -EPROTO, "the gate sent too many roots");
 	if (g->bundle < 0)
-		rc = open_shared(g, "bundle.pem", &g->bundle, err);
+		rc = open_shared(g, DOCKER_JSON_BUNDLE, &g->bundle, err);
 	g->bundle_bytes += text.n;
 	return rc < 0 ? rc : fileio_write_all(g->bundle, text, err);
 }

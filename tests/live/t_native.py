@@ -502,10 +502,11 @@ def waits_for_gate(launcher):
     """All of the agent is there but for its program: the process that will
     become that is in the gate's network, and is membrane's own yet."""
     all_of_it = list(below(launcher))
+    # The first process, which has left for the agent's, before the other.
     gates = [network_of(pid) for pid, name in all_of_it
              if name == "membrane-gate"]
-    waits = [pid for pid, name in all_of_it
-             if name == "membrane" and network_of(pid) in gates]
+    waits = [pid for pid, name in all_of_it if name == "membrane" and
+             len(set(gates)) == 2 and network_of(pid) == gates[0]]
     return waits[-1] if waits else None
 
 

@@ -168,7 +168,7 @@ static void put_roots(struct argv *w)
 	if (w->native || agent_has_own_image(w->in->policy))
 		argv_put(
 			w,
-			"--mount=type=bind,source={state}/sessions/{session}/bundle.pem,target=/etc/ssl/certs/ca-certificates.crt,readonly");
+			"--mount=type=bind,source={state}/sessions/{session}/" DOCKER_JSON_BUNDLE ",target=/etc/ssl/certs/ca-certificates.crt,readonly");
 	for (size_t i = 0; i < ARRAY_LEN(ca_variables); i++)
 		argv_put(w,
 			 arena_fmt(w->in->a, "--env=%s=/etc/membrane/%s.pem",

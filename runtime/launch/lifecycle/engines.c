@@ -5,11 +5,11 @@
 #include "runtime/launch/lifecycle/parts.h"
 
 #include "compiler/plan/docker_json.h"
-#include "compiler/plan/files.h"
 #include "compiler/plan/native_json.h"
 #include "runtime/launch/view/mounted.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 static int open_docker(struct launch *l, struct err *err)
@@ -174,8 +174,12 @@ void engines_gate_ready(struct launch *l)
 
 bool engines_may_hold(const struct launch *l)
 {
-	/* roots that the gate makes are files for the agent's mounts */
-	return l->native && !plan_file(l->o.plan, PLAN_LEAVES);
+	bool roots = false;
+
+	/* which are files for the agent's mounts, once the gate has made them */
+	vec_each(word, &l->vectors.agent.words)
+		roots |= strstr(*word, "/" DOCKER_JSON_BUNDLE) != NULL;
+	return l->native && !roots;
 }
 
 int engines_check(struct launch *l, struct err *err)
