@@ -300,7 +300,7 @@ static void put_patterns(const struct kube *k, struct kube_node *list)
 	vec_each(p, &k->policy->ignore)
 		buf_addf(&b, "%s%.*s", p == k->policy->ignore.v ? "" : "\n",
 			 STR_ARG(p->line));
-	n = kube_tree_text(list, NULL, buf_str(&b));
+	n = kube_tree_literal(list, NULL, buf_str(&b));
 	vec_each(p, &k->policy->ignore)
 		kube_tree_from(k->in, n, &p->from);
 }
@@ -312,12 +312,12 @@ static void put_script(const struct kube *k, struct kube_node *c)
 
 	kube_tree_word(l, NULL, "/bin/sh");
 	kube_tree_word(l, NULL, "-c");
-	kube_tree_word(l, NULL, workspace_script);
+	kube_tree_literal(l, NULL, STR(workspace_script));
 	kube_tree_word(l, NULL, "workspace");
-	kube_tree_flag(kube_tree_text(l, NULL, k->o->work_of),
+	kube_tree_flag(kube_tree_literal(l, NULL, k->o->work_of),
 		       "--workspace-from");
 	kube_tree_word(l, NULL, CLONE_AT "/" WORK_TREE);
-	kube_tree_flag(kube_tree_text(l, NULL, k->o->work_ref),
+	kube_tree_flag(kube_tree_literal(l, NULL, k->o->work_ref),
 		       "--workspace-from");
 	put_patterns(k, l);
 }

@@ -56,6 +56,20 @@ struct kube_node *kube_tree_word(struct kube_node *in, const char *key,
 	return kube_tree_text(in, key, str_of(word));
 }
 
+struct kube_node *kube_tree_literal(struct kube_node *in, const char *key,
+				    struct str text)
+{
+	struct buf b;
+
+	buf_init(&b, in->a);
+	for (size_t i = 0; i < text.n; i++) {
+		if (text.p[i] == '$')
+			buf_addc(&b, '$');
+		buf_addc(&b, text.p[i]);
+	}
+	return kube_tree_text(in, key, buf_str(&b));
+}
+
 struct kube_node *kube_tree_number(struct kube_node *in, const char *key,
 				   uint64_t number)
 {

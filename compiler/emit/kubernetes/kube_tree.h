@@ -40,6 +40,10 @@ struct kube_node *kube_tree_text(struct kube_node *in, const char *key,
 				 struct str text);
 struct kube_node *kube_tree_word(struct kube_node *in, const char *key,
 				 const char *word);
+/* A text where the kubelet expands $(NAME), as in a container's command and in
+ * the value of a variable: each '$' is doubled, so that none begins that. */
+struct kube_node *kube_tree_literal(struct kube_node *in, const char *key,
+				    struct str text);
 struct kube_node *kube_tree_number(struct kube_node *in, const char *key,
 				   uint64_t n);
 struct kube_node *kube_tree_bool(struct kube_node *in, const char *key,

@@ -13,10 +13,7 @@ static bool is_variable(struct str s)
 	return s.n > 0 && !ascii_is_digit(s.p[0]);
 }
 
-/*
- * NAME=VALUE, without a variable of the machine's: '$$' is a dollar sign, which
- * Kubernetes wants doubled before '(' as well.
- */
+/* NAME=VALUE, without a variable of the machine's: '$$' is a dollar sign. */
 static bool take_variable(struct arena *a, const struct arg *arg,
 			  struct str *name, struct str *value)
 {
@@ -31,8 +28,6 @@ static bool take_variable(struct arena *a, const struct arg *arg,
 	for (size_t i = 0; i < text.n; i++) {
 		if (text.p[i] == '$' && (i + 1 == text.n || text.p[++i] != '$'))
 			return false;
-		if (text.p[i] == '$' && i + 1 < text.n && text.p[i + 1] == '(')
-			buf_addc(&b, '$');
 		buf_addc(&b, text.p[i]);
 	}
 	*value = buf_keep(&b);
@@ -69,7 +64,7 @@ void kube_words_put(const struct kube *k, struct kube_node *env)
 			continue;
 		item = kube_tree_map(env, NULL);
 		kube_tree_text(item, "name", name);
-		kube_tree_text(item, "value", value);
+		kube_tree_literal(item, "value", value);
 		kube_tree_from(k->in, item, &arg->from);
 	}
 }
