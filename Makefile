@@ -85,8 +85,6 @@ CPPFLAGS := -I. -I$(GEN) -D_GNU_SOURCE -DMEMBRANE_PREFIX='"$(PREFIX)"'
 CFLAGS := -std=gnu17 $(OPT) $(WARN) $(HARDEN)
 
 LIBS_MEMBRANE := -lyajl -lz -lyaml -lcjson -lidn2 -lcrypto -lseccomp -lmnl
-# What people start has libcrypto in it: to load it takes a third of a start.
-LIBS_STARTED := $(LIBS_MEMBRANE:-lcrypto=-l:libcrypto.a)
 # Static: its image holds nothing else.
 # libelf compresses by zstd from Debian 13 on; where it does not, none is here.
 LIBS_WATCH := -lbpf -lelf -lz -ldeflate -lyajl_s -lseccomp -lresolv \
@@ -185,7 +183,7 @@ generated: $(GEN_HDR) $(GEN_INC)
 
 $(BIN)/membrane: $(HOST_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(LDHARDEN) -o $@ $(HOST_OBJ) $(LIBS_STARTED)
+	$(CC) $(LDHARDEN) -o $@ $(HOST_OBJ) $(LIBS_MEMBRANE)
 
 $(BIN)/membrane-gate: $(GATE_OBJ)
 	@mkdir -p $(@D)
