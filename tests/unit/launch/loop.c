@@ -134,7 +134,8 @@ struct play {
 	int refusal;		    /* of on_ready, after that */
 	const uint32_t *grace_s;    /* NULL: as usual */
 	bool caller_is_gone, progress;
-	bool may_hold; /* the agent is begun before the gate is ready */
+	bool may_hold;	 /* the agent is begun before the gate is ready */
+	bool gate_waits; /* for that, at FIFO "held" */
 	int not_now;   /* of on_view */
 	const char *first; /* what the init says of the command's beginning */
 	unsigned ran;	   /* how often it was said to run */
@@ -222,25 +223,13 @@ static bool may_hold(struct engine *e)
 	return true;
 }
 
-static int hold_agent(struct engine *e, enum engine_part part,
-		      const struct proc_opts *o, pid_t *out_pid,
-		      struct err *err)
-{
-	CHECK(part == ENGINE_AGENT);
-	held_in->held++;
-	return holding.start(e, part, o, out_pid, err);
-}
-
-static int release_agent(struct engine *e, enum engine_part part,
-			 struct err *err)
+/* A line to who reads that FIFO, or is about to. */
+static int say_at(const char *name, struct err *err)
 {
 	char path[64];
 	int fd;
 
-	(void)e;
-	CHECK(part == ENGINE_AGENT);
-	held_in->released++;
-	snprintf(path, sizeof(path), "%s/go", dir);
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0 || write(fd, "go\n", 3) != 3)
 		return err_errno(err, path);
@@ -248,12 +237,39 @@ static int release_agent(struct engine *e, enum engine_part part,
 	return 0;
 }
 
-static void let_hold(struct play *p)
+static void make_fifo(const char *name)
 {
 	char path[64];
 
-	snprintf(path, sizeof(path), "%s/go", dir);
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	CHECK(mkfifo(path, 0600) == 0);
+}
+
+static int hold_agent(struct engine *e, enum engine_part part,
+		      const struct proc_opts *o, pid_t *out_pid,
+		      struct err *err)
+{
+	int rc;
+
+	CHECK(part == ENGINE_AGENT);
+	held_in->held++;
+	rc = holding.start(e, part, o, out_pid, err);
+	return rc == 0 && held_in->gate_waits ? say_at("held", err) : rc;
+}
+
+static int release_agent(struct engine *e, enum engine_part part,
+			 struct err *err)
+{
+	(void)e;
+	CHECK(part == ENGINE_AGENT);
+	held_in->released++;
+	return say_at("go", err);
+}
+
+static void let_hold(struct play *p)
+{
+	make_fifo("go");
+	make_fifo("held");
 	held_in = p;
 	holding = *p->engine.engine.ops;
 	holding.may_hold = may_hold;
@@ -388,10 +404,14 @@ static void test_held(struct arena *a)
 	struct play fails = {.gate = "cat >/dev/null",
 			     .agent = "exit 125",
 			     .may_hold = true};
-	struct play lost = {.gate = "read hello; exit 3",
-			    .agent = waits,
-			    .name = "unmade",
-			    .may_hold = true};
+	struct play lost = {
+		.gate = arena_fmt(a, "read hello; read go <%s/held; exit 3",
+				  dir)
+				.p,
+		.agent = waits,
+		.name = "unmade",
+		.may_hold = true,
+		.gate_waits = true};
 	struct play signalled = {.gate = "cat >/dev/null",
 				 .agent = arena_fmt(a, "kill -TERM " SELF "; %s",
 						    waits)
