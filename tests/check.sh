@@ -103,6 +103,10 @@ step plans "plans do what their YAML says, by z3 (tests/model)" \
 step presets "presets compile" tests/check/presets
 step schema "the JSON Schema agrees with the binder" tests/check/schema
 step jsonschema "outputs and their JSON Schemas" tests/check/jsonschema
+step kubernetes "manifests of Pods, by keys, schema and kubelet's rules" \
+	tests/check/kubernetes
+step networkpolicy "NetworkPolicies let through what their policies do" \
+	tests/check/networkpolicy
 step version "one version, wherever it is said" tests/check/version
 step manpage "the man pages, installed" tests/check/manpage
 step completions "bash, zsh and fish complete" tests/check/completions
@@ -159,6 +163,8 @@ step native "live: sessions without Docker, as an ordinary user" \
 step native-root "live: sessions without Docker that root launches" \
 	env MEMBRANE_ENGINE=native-root tests/live/run native. escape. desktop. \
 	view. protect. root. inside. trace.
+step pod "live: Pods by their manifests, on Docker" \
+	env MEMBRANE_ENGINE=pod tests/live/run pod. network.
 step fuzz "fuzz targets, ${FUZZ_SECONDS:-60} s each, since they were built" \
 	finish fuzz
 
