@@ -273,18 +273,3 @@ struct kube_node *kube_network_tree(const struct kube *k)
 	kube_tree_words(spec, "policyTypes", both);
 	return root;
 }
-
-bool kube_network_emit(const struct emit_in *in, struct buf *out)
-{
-	char digest[SHA256_HEX_MAX];
-	struct kube_node *root;
-	struct plan p;
-	struct kube k;
-
-	if (!kube_plan(in, &p, digest))
-		return false;
-	k = kube_begin(in, digest);
-	root = kube_network_tree(&k);
-	kube_tree_write(k.a, &root, 1, out);
-	return true;
-}

@@ -173,7 +173,10 @@ struct kube_node *kube_pod_tree(const struct kube *k)
 	abort();
 }
 
-bool kube_pod_emit(const struct emit_in *in, struct buf *out)
+/* One object, which says of what plan it is. */
+static bool emit_object(const struct emit_in *in,
+			struct kube_node *(*tree)(const struct kube *k),
+			struct buf *out)
 {
 	char digest[SHA256_HEX_MAX];
 	struct kube_node *root;
@@ -183,9 +186,19 @@ bool kube_pod_emit(const struct emit_in *in, struct buf *out)
 	if (!kube_plan(in, &p, digest))
 		return false;
 	k = kube_begin(in, digest);
-	root = kube_pod_tree(&k);
+	root = tree(&k);
 	kube_tree_write(k.a, &root, 1, out);
 	return true;
+}
+
+bool kube_pod_emit(const struct emit_in *in, struct buf *out)
+{
+	return emit_object(in, kube_pod_tree, out);
+}
+
+bool kube_network_emit(const struct emit_in *in, struct buf *out)
+{
+	return emit_object(in, kube_network_tree, out);
 }
 
 bool kube_kustomization_emit(const struct emit_in *in, struct buf *out)
