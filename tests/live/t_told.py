@@ -83,10 +83,27 @@ def refusals_are_said_when_they_happen():
 
 
 # Lines in two pieces, so that what is told comes within one; then a prompt.
-IN_LINES = ("for n in $(seq 60); do printf 'tick ' >&2; "
+IN_LINES = ("rm -f told; for n in $(seq 60); do printf 'tick ' >&2; "
             "[ $n = 20 ] && getent hosts not.test & sleep 0.01; "
             "echo tock >&2; sleep 0.01; done; wait; printf 'name? ' >&2; "
-            "getent hosts evil.test; sleep 1; echo me >&2")
+            "getent hosts evil.test; "
+            "n=0; until [ -e told ] || [ $((n += 1)) = 600 ]; do sleep 0.05; "
+            "done; echo me >&2")
+
+
+def goes_on(where):
+    """The command waits for that before it ends its last line."""
+    (where.work / "told").touch()
+
+
+def passed_on(stream, where):
+    """What comes through that pipe, until it ends."""
+    text = b""
+    while part := os.read(stream.fileno(), 65536):
+        text += part
+        if b"refused evil" in text:
+            goes_on(where)
+    return text
 
 
 def in_lines_of_its_own(text, prompt=b"name? \n"):
@@ -104,22 +121,26 @@ def what_is_told_begins_a_line():
     """Where the command's own output passes through somebody anyway: a file,
     a terminal, and of Docker's commands a pipe."""
     with Place("") as where:
-        with tempfile.TemporaryFile() as seen:
+        with tempfile.NamedTemporaryFile() as seen:
             s = where.popen("run", "--", "sh", "-c", IN_LINES, stdout=seen,
                             stderr=seen)
+            path = pathlib.Path(seen.name)
+            within(60, lambda: b"refused evil" in path.read_bytes())
+            goes_on(where)
             check(s.wait(60) == 0, "it runs")
-            seen.seek(0)
-            in_lines_of_its_own(seen.read())
+            in_lines_of_its_own(path.read_bytes())
         with Terminal(["sh", "-c", 'exec "$@" </dev/null', "sh", *where.argv(
                 "run", "--", "sh", "-c", IN_LINES)],
                 owner=live.the.uid) as t:
+            t.shows(rb"refused evil", 60)
+            goes_on(where)
             check(t.ends(60) == 0, "it ends", t.all)
             told = re.sub(rb"\x1b\[[0-9;]*[mK]", b"", t.all)
             in_lines_of_its_own(told.replace(b"\r\n", b"\n"))
         if live.ENGINE == "docker":
             s = where.popen("run", "--", "sh", "-c", IN_LINES,
                             stderr=subprocess.STDOUT)
-            in_lines_of_its_own(s.communicate(timeout=60)[0])
+            in_lines_of_its_own(passed_on(s.stdout, where))
 
 
 @test
