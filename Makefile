@@ -132,7 +132,7 @@ GEN_INC := $(if $(wildcard grammar/tracee-events.tsv),\
 	$(GEN)/image/gate/protocols.inc \
 	$(addprefix $(GEN)/,$(addsuffix .inc,\
 		$(wildcard compiler/emit/*.cfg compiler/emit/*/*.cfg \
-			compiler/emit/*/*.sh \
+			compiler/emit/*/*.sh compiler/emit/*/*.yaml \
 			compiler/cli/complete.*sh \
 			compiler/cli/page/*.css \
 			compiler/cli/frame/*.txt))) \

@@ -105,6 +105,8 @@ step schema "the JSON Schema agrees with the binder" tests/check/schema
 step jsonschema "outputs and their JSON Schemas" tests/check/jsonschema
 step kubernetes "manifests of Pods, by keys, schema and kubelet's rules" \
 	tests/check/kubernetes
+step admission "Pods that admission.yaml admits, and attacks that it refuses" \
+	tests/check/admission
 step networkpolicy "NetworkPolicies let through what their policies do" \
 	tests/check/networkpolicy
 step version "one version, wherever it is said" tests/check/version

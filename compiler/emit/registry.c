@@ -18,6 +18,8 @@
 static const struct emitter emitters[] = {
 	{"addrs", PLAN_ADDRS, gate_maps_addrs, gate_cfg_wanted, false,
 	 EMIT_FOR_ALL},
+	{"admission", PLAN_ADMISSION, kube_admission_emit, NULL, false,
+	 EMIT_FOR_PLAN},
 	{"certificates", PLAN_LEAVES, gate_maps_leaves, gate_cfg_decrypts,
 	 false, EMIT_FOR_ALL},
 	{"configmap", PLAN_CONFIGMAP, kube_configmap_emit, NULL, false,

@@ -7,6 +7,7 @@
 #define COMPILER_PLAN_FILES_H
 
 #define PLAN_ADDRS	    "addr.map"
+#define PLAN_ADMISSION	    "admission.yaml"
 #define PLAN_CONFIGMAP	    "configmap.yaml"
 #define PLAN_DOCKER	    "docker.json"
 #define PLAN_GATE	    "gate.cfg"

@@ -1,6 +1,5 @@
 // Objects against the published schema of Kubernetes: types, what has to be
-// there, and no key that a type does not have. The last is read off the
-// package's type definitions, because its validators let such keys pass.
+// there, and no key that a type does not have (types.mjs).
 //
 //     node objects.mjs NODE_MODULES < [{"name": ..., "object": {...}}, ...]
 //
@@ -8,40 +7,22 @@
 import fs from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
+import { membersOf, seenTypes } from "./types.mjs";
 
 const modules = process.argv[2];
 const HOMES = ["v1", "batch/v1", "apps/v1", "networking.k8s.io/v1",
   "admissionregistration.k8s.io/v1"];
-const types = new Map();
-
-/** Of a type's file: {key: the file of the key's type, or null}. */
-function membersOf(file) {
-  if (types.has(file)) return types.get(file);
-  const text = fs.readFileSync(file, "utf8").replace(/\/\*[^]*?\*\//g, "");
-  const files = {}, out = {};
-  for (const m of text.matchAll(/^import \{ (\w+) \} from "([^"]+)"/gm))
-    files[m[1]] = m[2].startsWith(".")
-      ? path.join(path.dirname(file), m[2].replace(/\.js$/, "") + ".d.ts")
-      : path.join(modules, m[2] + ".d.ts");
-  const body = /^export interface [^]*?^\}/m.exec(text);
-  for (const m of (body ? body[0] : "").matchAll(/^    "([^"]+)"\??: (.*)$/gm)) {
-    const of = Object.keys(files).find((t) => new RegExp(`\\b${t}\\b`).test(m[2]));
-    out[m[1]] = of ? files[of] : null;
-  }
-  types.set(file, Object.keys(out).length ? out : null);
-  return types.get(file);
-}
 
 function unknownKeys(value, file, at, out) {
   if (Array.isArray(value)) {
     value.forEach((v, i) => unknownKeys(v, file, `${at}[${i}]`, out));
     return;
   }
-  const members = file && membersOf(file);
+  const members = file && membersOf(modules, file);
   if (value === null || typeof value !== "object" || !members) return;
   for (const [key, v] of Object.entries(value)) {
     if (!(key in members)) out.push(`${at}.${key}: no key of ${path.basename(file, ".d.ts")}`);
-    else unknownKeys(v, members[key], `${at}.${key}`, out);
+    else unknownKeys(v, members[key].file, `${at}.${key}`, out);
   }
 }
 
@@ -61,4 +42,4 @@ for (const { name, object } of JSON.parse(fs.readFileSync(0, "utf8"))) {
   complaints.push(...out);
   seen++;
 }
-console.log(JSON.stringify({ seen, types: types.size, complaints }));
+console.log(JSON.stringify({ seen, types: seenTypes(), complaints }));

@@ -48,6 +48,7 @@ const char *kube_gate_image_fault(struct str image);
 const char *kube_url_fault(struct str url);
 const char *kube_word_fault(struct str word);
 
+bool kube_admission_emit(const struct emit_in *in, struct buf *out);
 bool kube_pod_emit(const struct emit_in *in, struct buf *out);
 bool kube_configmap_emit(const struct emit_in *in, struct buf *out);
 bool kube_network_emit(const struct emit_in *in, struct buf *out);

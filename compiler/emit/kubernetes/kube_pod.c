@@ -173,10 +173,9 @@ struct kube_node *kube_pod_tree(const struct kube *k)
 	abort();
 }
 
-/* One object, which says of what plan it is. */
-static bool emit_object(const struct emit_in *in,
-			struct kube_node *(*tree)(const struct kube *k),
-			struct buf *out)
+bool kube_object_emit(const struct emit_in *in,
+		      struct kube_node *(*tree)(const struct kube *k),
+		      struct buf *out)
 {
 	char digest[SHA256_HEX_MAX];
 	struct kube_node *root;
@@ -193,12 +192,12 @@ static bool emit_object(const struct emit_in *in,
 
 bool kube_pod_emit(const struct emit_in *in, struct buf *out)
 {
-	return emit_object(in, kube_pod_tree, out);
+	return kube_object_emit(in, kube_pod_tree, out);
 }
 
 bool kube_network_emit(const struct emit_in *in, struct buf *out)
 {
-	return emit_object(in, kube_network_tree, out);
+	return kube_object_emit(in, kube_network_tree, out);
 }
 
 bool kube_kustomization_emit(const struct emit_in *in, struct buf *out)
@@ -231,6 +230,7 @@ cJSON *kube_fields(const struct emit_in *in)
 	if (!kube_check(in))
 		return NULL;
 	all = json_object();
+	put_fields(all, PLAN_ADMISSION, kube_admission_tree(&k));
 	put_fields(all, PLAN_NETWORKPOLICY, kube_network_tree(&k));
 	put_fields(all, PLAN_POD, kube_pod_tree(&k));
 	return all;

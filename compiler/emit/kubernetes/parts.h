@@ -74,6 +74,11 @@ void kube_user(const struct kube *k, uint64_t *out_uid, uint64_t *out_gid);
 /* Does the gate decrypt, so that programs have to trust it? */
 bool kube_has_roots(const struct kube *k);
 
+/* --- kube_admission.c ----------------------------------------------------- */
+
+/* The list of plans that are admitted, with this one. */
+struct kube_node *kube_admission_tree(const struct kube *k);
+
 /* --- kube_network.c ------------------------------------------------------- */
 
 struct kube_node *kube_network_tree(const struct kube *k);
@@ -86,5 +91,9 @@ struct kube_node *kube_pod_tree(const struct kube *k);
 struct kube_node *kube_object(const struct kube *k, const char *api,
 			      const char *kind, struct str name,
 			      struct kube_node **out_metadata);
+/* Such an object, which says of what plan it is. */
+must_check bool kube_object_emit(const struct emit_in *in,
+				 struct kube_node *(*tree)(const struct kube *k),
+				 struct buf *out);
 
 #endif
