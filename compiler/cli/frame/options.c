@@ -135,11 +135,12 @@ const char *option_word(enum option_id id, size_t i)
 {
 	static const struct {
 		enum option_id id;
-		const char *words[5]; /* NULL behind the last */
+		const char *words[6]; /* NULL behind the last */
 	} few[] = {
 		{OPTION_FAIL_ON, {"widen", "any", "none"}},
 		{OPTION_TARGET, {"kubernetes"}},
-		{OPTION_KIND, {"pod", "job", "deployment", "sandbox"}},
+		{OPTION_KIND,
+		 {"pod", "job", "deployment", "sandbox", "template"}},
 		{OPTION_SIDECAR, {"native", "container"}},
 	};
 

@@ -24,6 +24,8 @@ static const char *kind_word(enum kube_kind k)
 		return "a Deployment of one Pod";
 	case KUBE_SANDBOX:
 		return "a Sandbox of agents.x-k8s.io";
+	case KUBE_TEMPLATE:
+		return "a SandboxTemplate of agents.x-k8s.io, and a pool of it";
 	}
 	abort();
 }

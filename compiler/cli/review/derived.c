@@ -35,8 +35,8 @@ static int read_memory(const struct front_tree *t, struct arena *a,
 static bool follows_policy(struct str name)
 {
 	static const char *const told[] = {PLAN_PROVENANCE, MANIFEST_NAME,
-					   PLAN_CONFIGMAP, PLAN_NETWORKPOLICY,
-					   PLAN_POD, PLAN_ADMISSION};
+					   PLAN_CONFIGMAP,  PLAN_NETWORKPOLICY,
+					   PLAN_POD,	    PLAN_ADMISSION};
 
 	for (size_t i = 0; i < ARRAY_LEN(told); i++)
 		if (str_is(name, told[i]))

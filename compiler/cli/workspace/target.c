@@ -89,6 +89,16 @@ static bool take_sidecar(const struct options *o, struct kube_options *out)
 	return false;
 }
 
+/* Whoever claims one of a pool would have what the last one left. */
+static bool is_alone(const struct kube_options *k)
+{
+	if (k->kind != KUBE_TEMPLATE || k->work != KUBE_WORK_CLAIM)
+		return true;
+	console_error(
+		"'--kind template': all sandboxes of the pool would have the workspace of one claim: take 'empty' or 'git:URL'");
+	return false;
+}
+
 static bool take_options(struct arena *a, const struct options *o,
 			 struct kube_options *out)
 {
@@ -105,7 +115,7 @@ static bool take_options(struct arena *a, const struct options *o,
 	       take_text(a, o, OPTION_NAME, kube_name_fault, &out->name) &&
 	       take_text(a, o, OPTION_SECCOMP_PROFILE, kube_word_fault,
 			 &out->seccomp) &&
-	       take_work(a, o, out) && take_sidecar(o, out);
+	       take_work(a, o, out) && take_sidecar(o, out) && is_alone(out);
 }
 
 /* Of a target that nobody named. */

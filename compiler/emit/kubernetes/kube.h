@@ -13,7 +13,13 @@
 #include "compiler/emit/emit.h"
 
 /* The object that runs the Pod. */
-enum kube_kind { KUBE_POD, KUBE_JOB, KUBE_DEPLOYMENT, KUBE_SANDBOX };
+enum kube_kind {
+	KUBE_POD,
+	KUBE_JOB,
+	KUBE_DEPLOYMENT,
+	KUBE_SANDBOX,
+	KUBE_TEMPLATE, /* of sandboxes, and a pool of them */
+};
 
 /* Where the gate stands: an init container that goes on (Kubernetes 1.28), or
  * the first of the others, behind the fence. */

@@ -37,8 +37,7 @@ struct kube_node *kube_admission_tree(const struct kube *k)
 	kube_tree_word(meta, "namespace", "membrane-system");
 	data = kube_tree_map(root, "data");
 	put_credentials(k, data);
-	kube_tree_text(data,
-		       arena_fmt(k->a, KUBE_PLAN_NAME "%s", k->digest).p,
+	kube_tree_text(data, arena_fmt(k->a, KUBE_PLAN_NAME "%s", k->digest).p,
 		       k->o->gate_image);
 	kube_tree_flag(data, "--gate-image");
 	return root;

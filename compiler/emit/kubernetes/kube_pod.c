@@ -79,6 +79,7 @@ static const char *restart_of(const struct kube *k)
 	case KUBE_POD:
 	case KUBE_JOB:
 	case KUBE_SANDBOX:
+	case KUBE_TEMPLATE:
 		break;
 	case KUBE_DEPLOYMENT:
 		return "Always";
@@ -140,6 +141,32 @@ static void put_deployment(const struct kube *k, struct kube_node *spec)
 	put_template(k, spec, "template");
 }
 
+/* Nobody who claims one changes what is in it, and the NetworkPolicy is that of
+ * the plan: the controller's own would let out more. */
+static void put_sandboxes(const struct kube *k, struct kube_node *spec)
+{
+	kube_tree_word(spec, "envVarsInjectionPolicy", "Disallowed");
+	kube_tree_word(spec, "networkPolicyManagement", "Unmanaged");
+	put_template(k, spec, "podTemplate");
+}
+
+/* Sandboxes that wait to be claimed, all of one plan: with another the old ones
+ * go at once. */
+static struct kube_node *pool_tree(const struct kube *k)
+{
+	struct kube_node *meta, *root, *spec;
+
+	root = kube_object(k, KUBE_POOLS, "SandboxWarmPool", k->o->name, &meta);
+	kube_labels_put(k, meta);
+	spec = kube_tree_map(root, "spec");
+	kube_tree_number(spec, "replicas", 1);
+	kube_tree_text(kube_tree_map(spec, "sandboxTemplateRef"), "name",
+		       k->o->name);
+	kube_tree_word(kube_tree_map(spec, "updateStrategy"), "type",
+		       "Recreate");
+	return root;
+}
+
 struct kube_node *kube_pod_tree(const struct kube *k)
 {
 	static const char *const kinds[][2] = {
@@ -147,6 +174,7 @@ struct kube_node *kube_pod_tree(const struct kube *k)
 		[KUBE_JOB] = {"batch/v1", "Job"},
 		[KUBE_DEPLOYMENT] = {"apps/v1", "Deployment"},
 		[KUBE_SANDBOX] = {"agents.x-k8s.io/v1beta1", "Sandbox"},
+		[KUBE_TEMPLATE] = {KUBE_POOLS, "SandboxTemplate"},
 	};
 	struct kube_node *meta, *root, *spec;
 
@@ -168,6 +196,9 @@ struct kube_node *kube_pod_tree(const struct kube *k)
 		return root;
 	case KUBE_SANDBOX:
 		put_template(k, spec, "podTemplate");
+		return root;
+	case KUBE_TEMPLATE:
+		put_sandboxes(k, spec);
 		return root;
 	}
 	abort();
@@ -192,7 +223,12 @@ bool kube_object_emit(const struct emit_in *in,
 
 bool kube_pod_emit(const struct emit_in *in, struct buf *out)
 {
-	return kube_object_emit(in, kube_pod_tree, out);
+	if (!kube_object_emit(in, kube_pod_tree, out))
+		return false;
+	if (in->kubernetes->kind != KUBE_TEMPLATE)
+		return true;
+	buf_adds(out, "---\n");
+	return kube_object_emit(in, pool_tree, out);
 }
 
 bool kube_network_emit(const struct emit_in *in, struct buf *out)

@@ -20,6 +20,7 @@
 #define KUBE_SECRETS_AT	    "/secrets"
 #define KUBE_ROOTS_AT	    "/roots"
 #define KUBE_AGENT_ROOTS_AT "/etc/membrane"
+#define KUBE_POOLS	    "extensions.agents.x-k8s.io/v1beta1"
 
 /* One manifest that is being made. */
 struct kube {
@@ -92,8 +93,8 @@ struct kube_node *kube_object(const struct kube *k, const char *api,
 			      const char *kind, struct str name,
 			      struct kube_node **out_metadata);
 /* Such an object, which says of what plan it is. */
-must_check bool kube_object_emit(const struct emit_in *in,
-				 struct kube_node *(*tree)(const struct kube *k),
-				 struct buf *out);
+must_check bool kube_object_emit(
+	const struct emit_in *in,
+	struct kube_node *(*tree)(const struct kube *k), struct buf *out);
 
 #endif
