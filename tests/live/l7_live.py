@@ -769,7 +769,7 @@ def check_refusals(world, plan):
             ("crt.lst", "/etc/x a.test\n", None, "not a file of ours"),
             ("profiles.map", "x\n", None, "profiles.map"),
             ("gate.lua", "nonsense(\n", None, "gate.lua"),
-            ("gate.lua", good["gate.lua"], {}, "credentials"),
+            ("gate.lua", good["gate.lua"], {}, "was not given"),
             ("gate.lua", good["gate.lua"], {"1": bad_value}, "credential 1"),
             ("gate.lua", good["gate.lua"], {"1": ""}, "credential 1")):
         (plan / name).write_text(text)
