@@ -21,13 +21,34 @@ static const char *kind_word(enum kube_kind k)
 	case KUBE_JOB:
 		return "a Job, which is not tried again";
 	case KUBE_DEPLOYMENT:
-		return "a Deployment of one Pod";
+		return "a Deployment";
 	case KUBE_SANDBOX:
 		return "a Sandbox of agents.x-k8s.io";
 	case KUBE_TEMPLATE:
 		return "a SandboxTemplate of agents.x-k8s.io, and a pool of it";
 	}
 	abort();
+}
+
+/* How many Pods, where it may be more than one, and for how long. */
+static void put_fleet(const struct view *v, const struct plan_model *m)
+{
+	static const struct ir_origin nowhere = {0};
+	const struct kube_options *k = m->kubernetes;
+
+	if (k->kind == KUBE_DEPLOYMENT)
+		put_row(v, m, "Pods",
+			arena_fmt(m->a, "%u", k->replicas ? k->replicas : 1u),
+			nowhere);
+	if (k->completions || k->parallelism)
+		put_row(v, m, "Pods",
+			arena_fmt(m->a, "%u, %u at a time",
+				  k->completions ? k->completions : 1u,
+				  k->parallelism ? k->parallelism : 1u),
+			nowhere);
+	if (k->deadline_s)
+		put_row(v, m, "deadline",
+			arena_fmt(m->a, "%u seconds", k->deadline_s), nowhere);
 }
 
 static struct str work_text(const struct plan_model *m)
@@ -96,6 +117,7 @@ void plan_kubernetes(const struct view *v, const struct plan_model *m)
 		arena_fmt(m->a, "%.*s: %s", STR_ARG(k->name),
 			  kind_word(k->kind)),
 		nowhere);
+	put_fleet(v, m);
 	put_row(v, m, "fence",
 		STR("shuts the Pod's network first, with NET_ADMIN alone"),
 		nowhere);

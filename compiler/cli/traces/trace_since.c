@@ -1,5 +1,7 @@
 #include "compiler/cli/traces/trace_since.h"
 
+#include "compiler/base/duration.h"
+
 #include <time.h>
 
 #define NS    1000000000u
@@ -120,39 +122,6 @@ static bool parse_time(struct str s, int64_t today_s, uint64_t *out_ns)
 	return true;
 }
 
-/* "1h30m": seconds. */
-static bool parse_span(struct str s, uint64_t *out_s)
-{
-	static const struct {
-		char unit;
-		uint32_t seconds;
-	} units[] = {{'s', 1},
-		     {'m', 60},
-		     {'h', 3600},
-		     {'d', DAY_S},
-		     {'w', 7 * DAY_S}};
-	uint64_t n, sum = 0;
-	size_t digits, i;
-
-	while (s.n) {
-		for (digits = 0;
-		     digits < s.n && s.p[digits] >= '0' && s.p[digits] <= '9';)
-			digits++;
-		if (digits == s.n ||
-		    !str_u64(str_slice(s, 0, digits), UINT32_MAX, &n))
-			return false;
-		for (i = 0; i < ARRAY_LEN(units); i++)
-			if (units[i].unit == s.p[digits])
-				break;
-		if (i == ARRAY_LEN(units) || sum > INT64_MAX)
-			return false;
-		sum += n * units[i].seconds;
-		s = str_slice(s, digits + 1, s.n);
-	}
-	*out_s = sum;
-	return true;
-}
-
 static bool parse_count(struct str s, uint64_t *out_ns)
 {
 	uint64_t v;
@@ -178,7 +147,7 @@ bool trace_since(struct str text, int64_t now_s, uint64_t *out_ns)
 	if (parse_count(text, out_ns) || parse_time(text, today, out_ns))
 		return true;
 	take_char(&text, '-'); /* as journalctl has it */
-	if (text.n == 0 || !parse_span(text, &ago))
+	if (text.n == 0 || !duration_parse(text, &ago))
 		return false;
 	*out_ns = ago > (uint64_t)now_s ? 0 : ((uint64_t)now_s - ago) * NS;
 	return true;

@@ -1,6 +1,7 @@
 /* What a plan is for besides this machine: --target. */
 #include "compiler/cli/workspace/parts.h"
 
+#include "compiler/base/duration.h"
 #include "compiler/cli/text/console.h"
 #include "compiler/cli/text/view.h"
 
@@ -99,6 +100,64 @@ static bool is_alone(const struct kube_options *k)
 	return false;
 }
 
+/* What of a fleet belongs to which kind. */
+static bool take_number(struct arena *a, const struct options *o,
+			enum option_id id, unsigned kinds, const char *others,
+			uint32_t *out)
+{
+	const struct option_given *g = options_get(o, id);
+	int kind = word_of(o, OPTION_KIND);
+	uint64_t n = 0;
+	bool ok;
+
+	if (!g)
+		return true;
+	if (!(kinds >> kind & 1)) {
+		console_error("'%.*s' is for %s", STR_ARG(g->spelling), others);
+		return false;
+	}
+	if (id == OPTION_DEADLINE)
+		ok = duration_parse(g->value, &n) && n <= KUBE_DEADLINE_S;
+	else
+		ok = str_u64(g->value, KUBE_PODS_MAX, &n);
+	*out = (uint32_t)n;
+	return (ok && n > 0) ||
+	       complain(
+		       a, arena_fmt(a, "%.*s", STR_ARG(g->spelling)).p,
+		       g->value,
+		       id == OPTION_DEADLINE
+			       ? "is no time from 1s to 366d, as 90s, 10m, 1h30m, 2d or 1w are"
+			       : "is no number from 1 to 10000");
+}
+
+/* Many agents of one volume would write into each other's workspace. */
+static bool take_fleet(struct arena *a, const struct options *o,
+		       struct kube_options *out)
+{
+	static const unsigned pod = 1u << KUBE_POD, job = 1u << KUBE_JOB,
+			      kept = 1u << KUBE_DEPLOYMENT |
+				     1u << KUBE_TEMPLATE;
+
+	if (!take_number(a, o, OPTION_REPLICAS, kept,
+			 "'--kind deployment' and '--kind template'",
+			 &out->replicas) ||
+	    !take_number(a, o, OPTION_PARALLELISM, job, "'--kind job'",
+			 &out->parallelism) ||
+	    !take_number(a, o, OPTION_COMPLETIONS, job, "'--kind job'",
+			 &out->completions) ||
+	    !take_number(
+		    a, o, OPTION_DEADLINE, pod | job,
+		    "'--kind pod' and '--kind job': what else runs Pods would begin again",
+		    &out->deadline_s))
+		return false;
+	if (out->work != KUBE_WORK_CLAIM ||
+	    (out->replicas < 2 && out->parallelism < 2))
+		return true;
+	console_error(
+		"'--workspace-from claim:': several Pods at a time would write into one workspace: take 'empty' or 'git:URL'");
+	return false;
+}
+
 static bool take_options(struct arena *a, const struct options *o,
 			 struct kube_options *out)
 {
@@ -115,16 +174,18 @@ static bool take_options(struct arena *a, const struct options *o,
 	       take_text(a, o, OPTION_NAME, kube_name_fault, &out->name) &&
 	       take_text(a, o, OPTION_SECCOMP_PROFILE, kube_word_fault,
 			 &out->seccomp) &&
-	       take_work(a, o, out) && take_sidecar(o, out) && is_alone(out);
+	       take_work(a, o, out) && take_sidecar(o, out) && is_alone(out) &&
+	       take_fleet(a, o, out);
 }
 
 /* Of a target that nobody named. */
 static bool has_stray(const struct options *o)
 {
 	static const enum option_id of_target[] = {
-		OPTION_GATE_IMAGE,     OPTION_KIND,    OPTION_NAME,
-		OPTION_WORKSPACE_FROM, OPTION_SIDECAR, OPTION_SECCOMP_PROFILE,
-		OPTION_OWN_USERS,
+		OPTION_GATE_IMAGE,     OPTION_KIND,	OPTION_NAME,
+		OPTION_WORKSPACE_FROM, OPTION_SIDECAR,	OPTION_SECCOMP_PROFILE,
+		OPTION_OWN_USERS,      OPTION_REPLICAS, OPTION_PARALLELISM,
+		OPTION_COMPLETIONS,    OPTION_DEADLINE,
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(of_target); i++) {

@@ -44,8 +44,14 @@ struct kube_options {
 	struct str work_ref;   /* a branch, tag or commit; empty: HEAD */
 	struct str seccomp;    /* of the node; empty: the runtime's default */
 	bool own_users;	       /* hostUsers: false */
+	/* How many Pods, each 0 where nobody said: of a deployment or of the
+	 * pool of a template; of a job, at a time and in all. */
+	uint32_t replicas, parallelism, completions;
+	uint32_t deadline_s; /* of a pod or a job; 0: none */
 };
-#define KUBE_NAME "membrane-agent"
+#define KUBE_NAME	"membrane-agent"
+#define KUBE_PODS_MAX	10000u
+#define KUBE_DEADLINE_S (366u * 86400u)
 
 /* NULL, or what is wrong: with a name, with an image that is to have a digest,
  * with a URL that git is to clone, with the rest of an option's value. */

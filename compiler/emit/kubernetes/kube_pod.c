@@ -130,11 +130,38 @@ static void put_template(const struct kube *k, struct kube_node *in,
 	put_spec(k, kube_tree_map(t, "spec"));
 }
 
+/* otherwise: where nobody said; 0 leaves it to the API. */
+static void put_count(struct kube_node *spec, const char *key, uint32_t n,
+		      uint32_t otherwise, const char *flag)
+{
+	if (n)
+		kube_tree_flag(kube_tree_number(spec, key, n), flag);
+	else if (otherwise)
+		kube_tree_number(spec, key, otherwise);
+}
+
+static void put_deadline(const struct kube *k, struct kube_node *spec)
+{
+	put_count(spec, "activeDeadlineSeconds", k->o->deadline_s, 0,
+		  "--deadline");
+}
+
+/* A Pod that failed is not begun again. Not Indexed: the Job's controller
+ * would add a variable to the fence and the gate, and theirs are all known. */
+static void put_job(const struct kube *k, struct kube_node *spec)
+{
+	put_deadline(k, spec);
+	kube_tree_number(spec, "backoffLimit", 0);
+	put_count(spec, "completions", k->o->completions, 0, "--completions");
+	put_count(spec, "parallelism", k->o->parallelism, 0, "--parallelism");
+	put_template(k, spec, "template");
+}
+
 static void put_deployment(const struct kube *k, struct kube_node *spec)
 {
 	struct kube_node *m;
 
-	kube_tree_number(spec, "replicas", 1);
+	put_count(spec, "replicas", k->o->replicas, 1, "--replicas");
 	m = kube_tree_map(kube_tree_map(spec, "selector"), "matchLabels");
 	kube_tree_text(m, "app.kubernetes.io/name", k->o->name);
 	kube_tree_word(kube_tree_map(spec, "strategy"), "type", "Recreate");
@@ -159,7 +186,7 @@ static struct kube_node *pool_tree(const struct kube *k)
 	root = kube_object(k, KUBE_POOLS, "SandboxWarmPool", k->o->name, &meta);
 	kube_labels_put(k, meta);
 	spec = kube_tree_map(root, "spec");
-	kube_tree_number(spec, "replicas", 1);
+	put_count(spec, "replicas", k->o->replicas, 1, "--replicas");
 	kube_tree_text(kube_tree_map(spec, "sandboxTemplateRef"), "name",
 		       k->o->name);
 	kube_tree_word(kube_tree_map(spec, "updateStrategy"), "type",
@@ -185,11 +212,11 @@ struct kube_node *kube_pod_tree(const struct kube *k)
 	spec = kube_tree_map(root, "spec");
 	switch (k->o->kind) {
 	case KUBE_POD:
+		put_deadline(k, spec);
 		put_spec(k, spec);
 		return root;
 	case KUBE_JOB:
-		kube_tree_number(spec, "backoffLimit", 0);
-		put_template(k, spec, "template");
+		put_job(k, spec);
 		return root;
 	case KUBE_DEPLOYMENT:
 		put_deployment(k, spec);
