@@ -38,7 +38,8 @@
 #define DOCKER_JSON_LINK	   "link"
 #define DOCKER_JSON_VETH	   "veth"
 #define DOCKER_JSON_BRIDGE	   "bridge"
-#define DOCKER_JSON_WIRE	   "wire" /* of kubernetes.json */
+#define DOCKER_JSON_WIRE	   "wire"  /* of kubernetes.json */
+#define DOCKER_JSON_APART	   "apart" /* likewise */
 #define DOCKER_JSON_GATE	   "gate"
 #define DOCKER_JSON_AGENT	   "agent"
 #define DOCKER_JSON_TRACER	   "tracer"

@@ -11,6 +11,7 @@
 #define PLAN_CONFIGMAP	    "configmap.yaml"
 #define PLAN_DOCKER	    "docker.json"
 #define PLAN_GATE	    "gate.cfg"
+#define PLAN_GATE_POD	    "gate.yaml"
 #define PLAN_GIT	    "git.config"
 #define PLAN_GIT_ATTRIBUTES "git.attributes"
 #define PLAN_GIT_EXCLUDE    "git.exclude"

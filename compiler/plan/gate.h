@@ -21,6 +21,12 @@
 #define GATE_PORT_NETS	15003 /* for what nothing is asked of, by a proxy */
 /* And for what waits until a person was asked. */
 #define GATE_PORT_ASK	15004
+/* Where the gate's resolver answers HAProxy, where the agent is in another Pod;
+ * and what HAProxy is told of the network there: "ipv4" or "ipv6", whichever
+ * is asked for first, and whether its ports are to be those of IPv6, too. */
+#define GATE_PORT_NAMES 15053
+#define GATE_ENV_FAMILY "MEMBRANE_FAMILY"
+#define GATE_ENV_IPV6	"MEMBRANE_IPV6"
 #define GATE_ENV_RAW4	"MEMBRANE_RAW4"
 #define GATE_ENV_RAW6	"MEMBRANE_RAW6"
 #define GATE_ENV_HTTP4	"MEMBRANE_HTTP4"

@@ -5,6 +5,11 @@
  *
  *	{"version": 1, "engine": "kubernetes", "link": "wire",
  *	 "published": [{"to": 8080}, …] where there are any}
+ *
+ * or, where the gate is in a Pod of its own, "link": "apart" and
+ *
+ *	 "addresses": ["10.96.0.53", …], one of each family at most: the gate's,
+ *	              which granted names lead to
  */
 #ifndef COMPILER_PLAN_KUBERNETES_JSON_H
 #define COMPILER_PLAN_KUBERNETES_JSON_H
@@ -16,6 +21,8 @@
 #define KUBERNETES_JSON_READY	"--ready"
 #define KUBERNETES_JSON_LINK	"--link"
 #define KUBERNETES_JSON_WIRE	"wire"
+#define KUBERNETES_JSON_APART	"apart"
+#define KUBERNETES_JSON_ADDRESSES "addresses"
 #define KUBERNETES_JSON_PLAN	"--plan"
 #define KUBERNETES_JSON_DIGEST	"--digest"
 #define KUBERNETES_JSON_SECRETS "--secrets"

@@ -38,7 +38,8 @@ int change_begin(struct change *c, uint32_t number, bool cut, int64_t now_ms,
 
 	if (c->state != CHANGE_NONE)
 		return err_set(err, -EBUSY, "another change is under way");
-	rc = generation_load(c->plan, c->resolver, &c->next, &c->next_l7, err);
+	rc = generation_load(c->plan, true, c->resolver, &c->next,
+			     &c->next_l7, err);
 	if (rc < 0)
 		return rc;
 	c->next.number = c->next_l7.generation = number;

@@ -47,10 +47,11 @@ static int load_provenance(const char *dir, struct provenance *out,
 	return rc < 0 ? err_while(err, PLAN_PROVENANCE) : 0;
 }
 
-int generation_load(const char *plan, const struct addr *host,
+int generation_load(const char *plan, bool filters, const struct addr *host,
 		    struct generation *out, struct l7_plan *l7, struct err *err)
 {
-	int rc = planfile_read(plan, PLAN_RULESET, &out->ruleset, err);
+	int rc = filters ? planfile_read(plan, PLAN_RULESET, &out->ruleset, err)
+			 : 0;
 
 	if (rc == 0)
 		rc = load_names(plan, &out->names, err);

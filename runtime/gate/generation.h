@@ -11,7 +11,7 @@
 
 struct generation {
 	uint32_t number; /* from 1 */
-	struct str ruleset;
+	struct str ruleset; /* empty: packets are not filtered */
 	struct names_map names;
 	struct provenance provenance;
 };
@@ -20,12 +20,13 @@ struct generation {
  * Read a plan: l7 gets HAProxy's part. Both are zeroed; on failure nothing is
  * left allocated.
  *
- * host  the resolver that the host asks, for a plan that wants it; NULL: the
- *       launcher named none, and such a plan is refused
+ * filters  it has a ruleset
+ * host     the resolver that the host asks, for a plan that wants it; NULL: the
+ *          launcher named none, and such a plan is refused
  */
-must_check int generation_load(const char *plan, const struct addr *host,
-			       struct generation *out, struct l7_plan *l7,
-			       struct err *err);
+must_check int generation_load(const char *plan, bool filters,
+			       const struct addr *host, struct generation *out,
+			       struct l7_plan *l7, struct err *err);
 void generation_free(struct generation *g);
 
 #endif

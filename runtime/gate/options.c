@@ -2,6 +2,7 @@
 
 #include "compiler/base/sha256.h"
 #include "compiler/plan/gate.h"
+#include "compiler/plan/kubernetes_json.h"
 
 #include <getopt.h>
 #include <string.h>
@@ -12,6 +13,8 @@ void options_usage(FILE *to)
 	      "                     [--await-uplink | --sockets]\n"
 	      "       membrane-gate --link wire [--plan DIR] [--digest SHA256]\n"
 	      "                     [--resolver ADDR] [--secrets DIR] [--roots DIR]\n"
+	      "       membrane-gate --link apart [--plan DIR] [--digest SHA256]\n"
+	      "                     [--resolver ADDR]\n"
 	      "       membrane-gate --fence | --ready\n"
 	      "       membrane-gate --relay ADDR PORT\n",
 	      to);
@@ -47,6 +50,13 @@ static const struct option words[] = {
 	{0},
 };
 
+static bool take_link(const char *value, enum uplink_kind *out)
+{
+	*out = strcmp(value, KUBERNETES_JSON_APART) == 0 ? UPLINK_APART
+							 : UPLINK_POD;
+	return *out == UPLINK_APART || strcmp(value, KUBERNETES_JSON_WIRE) == 0;
+}
+
 static bool take_word(int word, const char *value, struct options *out)
 {
 	struct worker_args *args = &out->args;
@@ -64,8 +74,7 @@ static bool take_word(int word, const char *value, struct options *out)
 		args->broker = GATE_BROKER_FD;
 		return true;
 	case WORD_LINK:
-		args->uplink = UPLINK_POD;
-		return strcmp(value, "wire") == 0;
+		return take_link(value, &args->uplink);
 	case WORD_PLAN:
 		args->plan = value;
 		return true;

@@ -9,6 +9,9 @@
  * (podlink.h). There is no launcher, and stdin says nothing. PID 1 lifts the
  * fence last, and says to probes that it is ready (ready.h).
  *
+ * Where the agent is in another Pod there is no link at all: the worker listens
+ * at this Pod's address, and is reached there as far as the cluster says.
+ *
  * On stdin the launcher may say that the plan is another one now, in a line
  * "change N keep" or "change N cut" with the number that it is to have; and
  * what became of a renewal of tokens, "renewed ID JSON"; whether anybody may be
@@ -54,7 +57,7 @@ struct supervisor {
 	const struct planfile_ports *published;
 	int sockets[LIMIT_PUBLISHED]; /* the machine's, one for each of them */
 	int pair, signals;
-	bool pod, watch_stdin;
+	bool pod, apart, watch_stdin;
 	int status; /* to exit with */
 	char line[GATE_RENEWED_MAX];
 	size_t n_line;
@@ -173,8 +176,19 @@ static int open_pod(struct supervisor *s, struct err *err)
 	return say_to_worker(s, WORKER_OPEN, err);
 }
 
+static int open_apart(struct supervisor *s, struct err *err)
+{
+	int rc = caps_drop(CAPS_NONE, err);
+
+	if (rc == 0)
+		rc = ready_hold(err);
+	return rc < 0 ? rc : say_to_worker(s, WORKER_OPEN, err);
+}
+
 static int on_ready(struct supervisor *s, struct err *err)
 {
+	if (s->apart)
+		return open_apart(s, err);
 	if (s->pod)
 		return open_pod(s, err);
 	s->watch_stdin = true;
@@ -342,8 +356,13 @@ static void end_worker(struct supervisor *s)
 static int check_link(struct worker_args *args, struct err *err)
 {
 	bool pod = args->uplink == UPLINK_POD;
+	bool apart = args->uplink == UPLINK_APART;
 	enum planfile_link link = args->vectors.link;
 
+	if (apart != (link == PLANFILE_APART))
+		return err_set(
+			err, -EPROTO,
+			"--link apart, and a plan of a gate in a Pod of its own: there is one without the other");
 	if (!pod && link == PLANFILE_WIRE)
 		return err_set(err, -EPROTO,
 			       "this plan is a Pod's: --link wire");
@@ -383,6 +402,20 @@ static int make_network(const struct supervisor *s, struct err *err)
 	return 0;
 }
 
+/* The agent's, which is not there yet. */
+static bool has_own_network(enum planfile_link link)
+{
+	switch (link) {
+	case PLANFILE_VETH:
+	case PLANFILE_WIRE:
+		return true;
+	case PLANFILE_BRIDGE:
+	case PLANFILE_APART:
+		break;
+	}
+	return false;
+}
+
 static int run_supervisor(struct worker_args *args, struct err *err)
 {
 	static struct supervisor s; /* too large for a stack */
@@ -391,6 +424,7 @@ static int run_supervisor(struct worker_args *args, struct err *err)
 	if (rc < 0)
 		return rc;
 	s.pod = args->uplink == UPLINK_POD;
+	s.apart = args->uplink == UPLINK_APART;
 	s.published = &args->vectors.published;
 	s.signals = signals_open(true, err);
 	if (s.signals < 0)
@@ -399,7 +433,7 @@ static int run_supervisor(struct worker_args *args, struct err *err)
 		return rc;
 	/* Behind the fork: the worker has none of them. */
 	rc = take_published(&s, err);
-	if (rc == 0 && args->vectors.link != PLANFILE_BRIDGE)
+	if (rc == 0 && has_own_network(args->vectors.link))
 		rc = make_network(&s, err);
 	if (rc == 0)
 		supervise_worker(&s);
@@ -434,12 +468,12 @@ static int run_gate(struct options *o)
 	struct err err;
 	int rc = 0;
 
-	if (o->args.uplink == UPLINK_POD) {
-		/* Whoever has raised it before: from here on, all that goes
-		 * wrong leaves the Pod shut. */
+	/* Whoever has raised it before: from here on, all that goes wrong
+	 * leaves the Pod shut. */
+	if (o->args.uplink == UPLINK_POD)
 		rc = fence_raise(&err);
-		if (rc == 0)
-			rc = planfile_folder(o->args.plan, folder, &err);
+	if (rc == 0 && uplink_of_pod(o->args.uplink)) {
+		rc = planfile_folder(o->args.plan, folder, &err);
 		o->args.plan = folder;
 	}
 	if (rc == 0)

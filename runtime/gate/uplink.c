@@ -41,6 +41,7 @@ static int find_facts(struct uplink *u, struct link_facts *out, bool *ipv6,
 			rc = link_facts_read(out, err);
 		break;
 	case UPLINK_THERE:
+	case UPLINK_APART:
 		rc = link_facts_read(out, err);
 		break;
 	}
@@ -61,7 +62,8 @@ int uplink_find(struct uplink *u, struct link_facts *out,
 		if (!names_hosts_add(hosts, &out->gateways[i]))
 			return err_set(err, -E2BIG,
 				       "too many addresses of the host");
-	return link_forwarding(out_ipv6, err);
+	/* Nothing is forwarded, where HAProxy takes each connection. */
+	return u->kind == UPLINK_APART ? 0 : link_forwarding(out_ipv6, err);
 }
 
 int uplink_return(struct uplink *u, struct err *err)

@@ -1,5 +1,5 @@
 /*
- * The way out of the network namespace in which the gate enforces: one of four,
+ * The way out of the network namespace in which the gate enforces: one of five,
  * each found before there is a link to the agent, and one of them given back.
  */
 #ifndef RUNTIME_GATE_UPLINK_H
@@ -14,6 +14,7 @@ enum uplink_kind {
 	UPLINK_AWAITED, /* somebody makes it beside the gate */
 	UPLINK_SOCKETS, /* none: a broker makes what leaves (runtime/broker) */
 	UPLINK_POD,	/* a Pod's, which is the gate's to take */
+	UPLINK_APART,	/* that of a Pod of its own: nothing is made or moved */
 };
 
 struct uplink {
@@ -21,6 +22,12 @@ struct uplink {
 	int broker;	    /* UPLINK_SOCKETS: the descriptor; else 0 */
 	struct podlink pod; /* UPLINK_POD */
 };
+
+/* Kubernetes', where no launcher is there. */
+static inline bool uplink_of_pod(enum uplink_kind kind)
+{
+	return kind == UPLINK_POD || kind == UPLINK_APART;
+}
 
 /* First of all: go where the gate is to enforce, where that is not here. Zeroed
  * but for kind and broker. */

@@ -4,6 +4,7 @@
 #include "compiler/plan/files.h"
 #include "compiler/plan/gate.h"
 #include "runtime/forward/forward.h"
+#include "runtime/gate/apart.h"
 #include "runtime/gate/parts.h"
 #include "runtime/gate/l7/hello.h"
 #include "runtime/gate/l7/haproxy_check.h"
@@ -109,9 +110,10 @@ static int hear_launcher(struct gate *g, struct err *err)
 static int read_hello(struct gate *g, const struct worker_args *args,
 		      struct err *err)
 {
-	return args->uplink == UPLINK_POD ? hello_pod(args->secrets, &g->hosts,
-						      &g->l7.credentials, err)
-					  : hear_launcher(g, err);
+	return uplink_of_pod(args->uplink)
+		       ? hello_pod(args->secrets, &g->hosts,
+				   &g->l7.credentials, err)
+		       : hear_launcher(g, err);
 }
 
 static int tell_supervisor(const struct worker_args *args,
@@ -187,16 +189,11 @@ static void find_asked(void *data, const char *name, bool private_ok,
 	asking_found(&g->asking, name, private_ok, addr);
 }
 
-static int open_resolver(struct gate *g, bool ipv6, struct err *err)
+static void init_resolver(struct gate *g, bool ipv6)
 {
-	static const struct dns_gate_ends v4 = {LINK_GATE_V4, LINK_AGENT_V4},
-					  v6 = {LINK_GATE_V6, LINK_AGENT_V6};
-	int rc;
-
 	resolved_init(&g->seen);
 	g->dns.names = &g->now.names;
 	g->dns.hosts = &g->hosts;
-	g->dns.sets = &g->sets;
 	g->dns.seen = &g->seen;
 	g->dns.pins = &g->l7.pins;
 	g->dns.on_record = report_record;
@@ -205,6 +202,16 @@ static int open_resolver(struct gate *g, bool ipv6, struct err *err)
 	g->dns.on_found = find_asked;
 	g->dns.data = g;
 	g->dns.ipv6 = ipv6;
+}
+
+static int open_resolver(struct gate *g, bool ipv6, struct err *err)
+{
+	static const struct dns_gate_ends v4 = {LINK_GATE_V4, LINK_AGENT_V4},
+					  v6 = {LINK_GATE_V6, LINK_AGENT_V6};
+	int rc;
+
+	init_resolver(g, ipv6);
+	g->dns.sets = &g->sets;
 	g->counted = flows_counted();
 	if ((rc = nftset_open(&g->sets, err)) < 0 ||
 	    (rc = nflog_open(&g->permitted, GATE_LOG_GRANTED, err)) < 0 ||
@@ -317,31 +324,70 @@ static int open_pod(struct gate *g, const struct worker_args *args,
 }
 
 /*
+ * Where the agent is in another Pod nothing is filtered or joined: HAProxy and
+ * the resolver listen at this Pod's address, and names lead there.
+ */
+static int set_up_apart(struct gate *g, const struct worker_args *args,
+			bool *out_ipv6, struct err *err)
+{
+	static const struct dns_gate_ends v4 = {"0.0.0.0", NULL},
+					  v6 = {"::", NULL};
+	int rc;
+
+	if ((rc = uplink_find(&g->uplink, &g->facts, &g->hosts, out_ipv6,
+			      err)) < 0 ||
+	    (rc = apart_hosts(&args->vectors, &g->hosts, err)) < 0)
+		return rc;
+	g->l7.ports.own = true;
+	g->l7.ports.ipv6 = *out_ipv6;
+	g->l7.ports.family = apart_family(&g->facts);
+	g->dns.door = args->vectors.door;
+	g->dns.n_door = args->vectors.n_door;
+	g->dns.proxy_port = GATE_PORT_NAMES;
+	if ((rc = start_l7(g, err)) < 0)
+		return rc;
+	init_resolver(g, *out_ipv6);
+	return dns_gate_open(&g->dns, &v4, *out_ipv6 ? &v6 : NULL, err);
+}
+
+/*
  * HAProxy takes longest, and nothing reaches its sockets yet: it starts while
  * the rest is made, and answers before the agent is let in.
  */
-static int set_up(struct gate *g, const struct worker_args *args,
-		  bool *out_ipv6, struct err *err)
+static int set_up_linked(struct gate *g, const struct worker_args *args,
+			 bool *out_ipv6, struct err *err)
 {
 	int rc;
 
-	if ((rc = uplink_leave(&g->uplink, err)) < 0 ||
-	    (rc = generation_load(args->plan, args->resolver, &g->now,
-				  &g->l7.plan, err)) < 0 ||
-	    (rc = read_hello(g, args, err)) < 0 ||
-	    (rc = find_broker(g, err)) < 0 || (rc = open_way(g, err)) < 0 ||
-	    (rc = open_asking(g, &g->now.names, err)) < 0 ||
-	    (rc = start_l7(g, err)) < 0 || (rc = make_filter(g, err)) < 0 ||
+	if ((rc = start_l7(g, err)) < 0 || (rc = make_filter(g, err)) < 0 ||
 	    (rc = uplink_find(&g->uplink, &g->facts, &g->hosts, out_ipv6,
 			      err)) < 0 ||
 	    (rc = fill_filter(g, *out_ipv6, err)) < 0 ||
 	    (rc = make_link(g, args, *out_ipv6, err)) < 0 ||
-	    (rc = open_resolver(g, *out_ipv6, err)) < 0 ||
-	    (rc = open_machine(g, args, err)) < 0 ||
-	    (rc = l7_wait(&g->l7, err)) < 0 ||
+	    (rc = open_resolver(g, *out_ipv6, err)) < 0)
+		return rc;
+	return open_machine(g, args, err);
+}
+
+static int set_up(struct gate *g, const struct worker_args *args,
+		  bool *out_ipv6, struct err *err)
+{
+	bool apart = args->uplink == UPLINK_APART;
+	int rc;
+
+	if ((rc = uplink_leave(&g->uplink, err)) < 0 ||
+	    (rc = generation_load(args->plan, !apart, args->resolver, &g->now,
+				  &g->l7.plan, err)) < 0 ||
+	    (rc = read_hello(g, args, err)) < 0 ||
+	    (rc = find_broker(g, err)) < 0 || (rc = open_way(g, err)) < 0 ||
+	    (rc = open_asking(g, &g->now.names, err)) < 0)
+		return rc;
+	rc = apart ? set_up_apart(g, args, out_ipv6, err)
+		   : set_up_linked(g, args, out_ipv6, err);
+	if (rc < 0 || (rc = l7_wait(&g->l7, err)) < 0 ||
 	    (args->uplink == UPLINK_POD && (rc = open_pod(g, args, err)) < 0))
 		return rc;
-	return caps_drop(CAPS_GATE, err);
+	return caps_drop(apart ? CAPS_NONE : CAPS_GATE, err);
 }
 
 /* The roots that HAProxy trusts, so that the agent can trust no fewer. */
@@ -372,7 +418,7 @@ static int tell_roots(struct gate *g, struct err *err)
 static int tell_ready(struct gate *g, bool ipv6, int64_t ms, struct err *err)
 {
 	char line[RECORD_MAX], ca[CA_CERT_MAX];
-	bool pod = g->uplink.kind == UPLINK_POD;
+	bool pod = uplink_of_pod(g->uplink.kind);
 	/* in a Pod nobody reads it for the agent: roots_share() */
 	bool tells = !pod && (g->l7.plan.decrypts || roots_added());
 	int rc = 0;
@@ -608,7 +654,7 @@ static int begin_session(struct gate *g, const struct worker_args *args,
 	uint32_t n = args->vectors.published.n;
 	int rc = tell_supervisor(args, WORKER_READY, ipv6, err);
 
-	if (rc < 0 || args->uplink != UPLINK_POD)
+	if (rc < 0 || !uplink_of_pod(args->uplink))
 		return rc;
 	if (n)
 		rc = forward_hand(args->supervisor, g->pod_ports, n, err);
@@ -626,14 +672,22 @@ static int end_flows(struct gate *g, struct err *err)
 	return rc < 0 ? rc : flows_rest(&g->flows, report_rest, g, err);
 }
 
+static int end_packets(struct gate *g, struct err *err)
+{
+	int rc;
+
+	if ((rc = link_gate_down(err)) < 0 || (rc = read_nflogs(g, err)) < 0)
+		return rc;
+	return g->uplink.broker ? 0 : end_flows(g, err);
+}
+
 /* The link goes first, the rules with the namespace. */
 static void end_session(struct gate *g)
 {
 	char line[RECORD_MAX];
 	struct err err;
 
-	if (link_gate_down(&err) < 0 || read_nflogs(g, &err) < 0 ||
-	    (!g->uplink.broker && end_flows(g, &err) < 0))
+	if (g->uplink.kind != UPLINK_APART && end_packets(g, &err) < 0)
 		report_error(g, err.text);
 	l7_end(&g->l7);
 	if (uplink_return(&g->uplink, &err) < 0)
@@ -676,12 +730,15 @@ int worker_run(const struct worker_args *args)
 int worker_check(const char *plan)
 {
 	struct addr unknown = {.family = ADDR_V4};
+	struct planfile_vectors v;
 	struct gate *g = &gate;
 	struct err err;
 
 	/* nothing is asked here */
-	if (generation_load(plan, &unknown, &g->now, &g->l7.plan, &err) == 0 &&
-	    ruleset_check(g->now.ruleset, &err) == 0 &&
+	if (planfile_vectors(plan, &v, &err) == 0 &&
+	    generation_load(plan, v.link != PLANFILE_APART, &unknown, &g->now, &g->l7.plan, &err) == 0 &&
+	    (v.link == PLANFILE_APART ||
+	     ruleset_check(g->now.ruleset, &err) == 0) &&
 	    haproxy_check_plan(&g->l7.plan, plan, &err) == 0)
 		return 0;
 	worker_complain(err.text);

@@ -23,6 +23,12 @@ static bool is_agents(const struct dns_flight *f)
 	return f->from == DNS_FROM_UDP || f->from == DNS_FROM_TCP;
 }
 
+/* The agent's, by itself or by a connection. */
+static bool is_for_agent(const struct dns_flight *f)
+{
+	return is_agents(f) || f->from == DNS_FROM_PROXY;
+}
+
 static void tell_decision(struct dns_gate *g, const struct dns_flight *f,
 			  bool allow, enum reason reason,
 			  const struct addr *addr)
@@ -70,7 +76,7 @@ static void tell_answer(struct dns_gate *g, const struct dns_flight *f,
 		.answer = answer,
 	};
 
-	if (n < HEADER_BYTES)
+	if (n < HEADER_BYTES || !is_agents(f))
 		return;
 	(void)getsockname(tcp ? c->fd : f->listener, (struct sockaddr *)&server,
 			  &size);
@@ -95,6 +101,7 @@ void dns_flight_reply(struct dns_gate *g, const struct dns_flight *f,
 	case DNS_FROM_ASK:
 		return;
 	case DNS_FROM_UDP:
+	case DNS_FROM_PROXY:
 		n = dns_msg_reply(&f->q, rcode, answer, blocked, buf,
 				  f->q.udp_max);
 		tell_answer(g, f, buf, n, why, answer);
@@ -174,7 +181,7 @@ static void plan_renewal(struct dns_gate *g, const struct dns_flight *f,
 	/* Nine tenths; what is kept is renewed as was planned when it came. */
 	if (!f->recalled || n->due_ms[kind] == 0)
 		n->due_ms[kind] = now_ms + (int64_t)ttl_s * 900;
-	n->used |= is_agents(f);
+	n->used |= is_for_agent(f);
 }
 
 /* HAProxy learns which addresses the name has, but for those that no name may
@@ -252,14 +259,14 @@ static bool open_addresses(struct dns_gate *g, const struct dns_flight *f,
 		/* Of what was asked about the agent knows no address. */
 		if (m->keep && f->from != DNS_FROM_ASK)
 			resolved_addr(g->seen, str_of(f->q.name), &m->addr);
-		if (!m->keep && is_agents(f))
+		if (!m->keep && is_for_agent(f))
 			tell_decision(g, f, false, reason_of(v), &m->addr);
 	}
 	if (!let_past(g, f, a, now_ms) || !tie_name(g, f, a, now_ms))
 		return false;
 	if (n == 0)
 		return true;
-	if (nftset_add(g->sets, elems, n, now_ms, &err) < 0) {
+	if (g->sets && nftset_add(g->sets, elems, n, now_ms, &err) < 0) {
 		err_while(&err, "opening '%s'", f->q.name);
 		g->on_error(g->data, err.text);
 		return false;
@@ -327,7 +334,7 @@ bool dns_flight_recall(struct dns_gate *g, struct dns_flight *f, int64_t now_ms)
 void dns_flight_fail(struct dns_gate *g, struct dns_flight *f)
 {
 	dns_flight_reply(g, f, LDNS_RCODE_SERVFAIL, REASON_UPSTREAM, NULL);
-	if (is_agents(f))
+	if (is_for_agent(f))
 		tell_decision(g, f, false, REASON_UPSTREAM, NULL);
 	tell_found(g, f, NULL);
 	dns_flight_land(g, f);
@@ -366,7 +373,9 @@ void dns_flight_refuse(struct dns_gate *g, struct dns_flight *f,
 		       ldns_pkt_rcode rcode, enum reason reason)
 {
 	dns_flight_reply(g, f, rcode, reason, NULL);
-	tell_decision(g, f, false, reason, NULL);
+	/* Of a connection's name HAProxy says the same. */
+	if (f->from != DNS_FROM_PROXY)
+		tell_decision(g, f, false, reason, NULL);
 }
 
 void dns_flight_stand_in(struct dns_gate *g, struct dns_flight *f,
@@ -392,6 +401,25 @@ void dns_flight_stand_in(struct dns_gate *g, struct dns_flight *f,
 		answer.addrs[0].ttl_s = ASKED_KEPT_S;
 	(void)answer_addresses(g, f, &answer, now_ms);
 	dns_msg_done(&answer);
+}
+
+void dns_flight_door(struct dns_gate *g, const struct dns_flight *f)
+{
+	bool six = f->q.type == LDNS_RR_TYPE_AAAA;
+	struct dns_answer answer;
+
+	for (uint32_t i = 0; i < g->n_door; i++) {
+		if ((g->door[i].family == ADDR_V6) != six ||
+		    (!six && f->q.type != LDNS_RR_TYPE_A))
+			continue;
+		dns_msg_known(&f->q, &g->door[i], NFTSET_TTL_MIN_S, &answer);
+		dns_flight_reply(g, f, LDNS_RCODE_NOERROR, REASON_GRANTED,
+				 &answer);
+		tell_decision(g, f, true, REASON_GRANTED, &g->door[i]);
+		dns_msg_done(&answer);
+		return;
+	}
+	dns_flight_reply(g, f, LDNS_RCODE_NOERROR, REASON_GRANTED, NULL);
 }
 
 void dns_flight_machine(struct dns_gate *g, const struct dns_flight *f)

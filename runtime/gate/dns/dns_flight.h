@@ -34,6 +34,9 @@ void dns_flight_refuse(struct dns_gate *g, struct dns_flight *f,
  */
 void dns_flight_stand_in(struct dns_gate *g, struct dns_flight *f,
 			 int64_t now_ms);
+/* The gate's own address is the answer: where its name leads to is asked when
+ * somebody calls it. It does not land: it never was live. */
+void dns_flight_door(struct dns_gate *g, const struct dns_flight *f);
 /* The name is that of the machine that runs membrane: nobody has to be asked.
  */
 void dns_flight_machine(struct dns_gate *g, const struct dns_flight *f);

@@ -9,9 +9,11 @@
 
 #define UDP_READS_MAX 32u /* questions before others get their turn */
 #define BACKLOG	      16
+#define LOOPBACK      "127.0.0.1"
 #define QUEUE_BYTES   (1 << 20)
 
-static int listen_on(const char *text, int type, int *out, struct err *err)
+static int listen_on(const char *text, uint16_t port, int type, int *out,
+		     struct err *err)
 {
 	struct sockaddr_storage sa = {0};
 	struct sockaddr_in6 *v6 = (void *)&sa;
@@ -24,16 +26,18 @@ static int listen_on(const char *text, int type, int *out, struct err *err)
 		return err_set(err, -EINVAL, "address '%s'", text);
 	if (a.family == ADDR_V6) {
 		v6->sin6_family = AF_INET6;
-		v6->sin6_port = htons(DNS_GATE_PORT);
+		v6->sin6_port = htons(port);
 		memcpy(&v6->sin6_addr, a.b, 16);
 	} else {
 		v4->sin_family = AF_INET;
-		v4->sin_port = htons(DNS_GATE_PORT);
+		v4->sin_port = htons(port);
 		memcpy(&v4->sin_addr, a.b, 4);
 	}
 	fd = socket(sa.ss_family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 ||
 	    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
+	    (a.family == ADDR_V6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY,
+					       &on, sizeof(on)) < 0) ||
 	    bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0 ||
 	    (type == SOCK_STREAM && listen(fd, BACKLOG) < 0))
 		return err_set(err, -errno, "resolver on %s: %s", text,
@@ -52,10 +56,12 @@ static int listen_both(const struct dns_gate_ends *ends, int out[2],
 {
 	int rc;
 
-	if (!addr_parse(str_of(ends->agent), agent))
+	if (ends->agent && !addr_parse(str_of(ends->agent), agent))
 		return err_set(err, -EINVAL, "address '%s'", ends->agent);
-	rc = listen_on(ends->gate, SOCK_DGRAM, &out[0], err);
-	return rc < 0 ? rc : listen_on(ends->gate, SOCK_STREAM, &out[1], err);
+	rc = listen_on(ends->gate, DNS_GATE_PORT, SOCK_DGRAM, &out[0], err);
+	return rc < 0 ? rc
+		      : listen_on(ends->gate, DNS_GATE_PORT, SOCK_STREAM,
+				  &out[1], err);
 }
 
 int dns_gate_open(struct dns_gate *g, const struct dns_gate_ends *v4,
@@ -69,6 +75,9 @@ int dns_gate_open(struct dns_gate *g, const struct dns_gate_ends *v4,
 		dns_client_init(&g->clients[i]);
 	answers_init(&g->kept);
 	rc = listen_both(v4, g->listeners, &g->agent4, err);
+	if (rc == 0 && g->n_door)
+		rc = listen_on(LOOPBACK, g->proxy_port, SOCK_DGRAM,
+			       &g->listeners[DNS_GATE_OWN], err);
 	if (rc < 0 || !v6)
 		return rc;
 	return listen_both(v6, g->listeners + 2, &g->agent6, err);
@@ -81,6 +90,8 @@ static bool is_agent(const struct dns_gate *g,
 	const struct sockaddr_in6 *v6 = (const void *)peer;
 	const struct sockaddr_in *v4 = (const void *)peer;
 
+	if (g->n_door)
+		return true;
 	if (peer->ss_family == AF_INET6)
 		return memcmp(&v6->sin6_addr, g->agent6.b, 16) == 0;
 	return peer->ss_family == AF_INET &&
@@ -135,6 +146,10 @@ static void put_question(struct dns_gate *g, struct dns_flight *f,
 	}
 	if (addr_names_machine(str_of(f->q.name))) {
 		dns_flight_machine(g, f);
+		return;
+	}
+	if (g->n_door && f->from != DNS_FROM_PROXY) {
+		dns_flight_door(g, f);
 		return;
 	}
 	/* What is only asked about leads nowhere yet: doc/design.md, section 7.
@@ -202,7 +217,8 @@ static void read_udp(struct dns_gate *g, int fd, int64_t now_ms)
 			return;
 		if (!is_agent(g, &peer))
 			continue;
-		f->from = DNS_FROM_UDP;
+		f->from = fd == g->listeners[DNS_GATE_OWN] ? DNS_FROM_PROXY
+							   : DNS_FROM_UDP;
 		f->listener = fd;
 		f->peer = peer;
 		f->peer_n = peer_n;

@@ -26,7 +26,8 @@
 #include "runtime/gate/record/record.h"
 
 #define DNS_GATE_PORT	   53
-#define DNS_GATE_LISTENERS 4u	 /* UDP and TCP, IPv4 and IPv6 */
+#define DNS_GATE_LISTENERS 5u	 /* UDP and TCP, IPv4 and IPv6; HAProxy's */
+#define DNS_GATE_OWN	   4u	 /* that one */
 #define DNS_GATE_CLIENTS   32u	 /* TCP connections of the agent */
 #define DNS_GATE_FLIGHTS   256u	 /* questions on their way */
 #define DNS_GATE_RENEWALS  8u	 /* of them, at most that many of our own */
@@ -39,6 +40,7 @@ enum dns_flight_from {
 	DNS_FROM_TCP,
 	DNS_FROM_US,  /* a renewal */
 	DNS_FROM_ASK, /* a person said yes to it */
+	DNS_FROM_PROXY, /* HAProxy, for whoever called the gate by that name */
 };
 
 struct dns_flight {
@@ -59,7 +61,12 @@ struct dns_gate {
 	/* Borrowed, set by the caller with the rest zeroed. */
 	const struct names_map *names;
 	const struct names_hosts *hosts;
-	struct nftset *sets;
+	struct nftset *sets; /* NULL: there is no packet filter */
+	/* Where granted names lead to for the agent, one of each family at
+	 * most: to the gate, which goes on from there. None: to themselves. */
+	const struct addr *door;
+	uint32_t n_door;
+	uint16_t proxy_port; /* then: HAProxy asks there, on loopback */
 	struct resolved *seen;
 	struct pins *pins;
 	struct standins *standins; /* where names->proxied, or some are asked
@@ -76,7 +83,8 @@ struct dns_gate {
 	bool ipv6;
 	int broker; /* upstream_init() */
 
-	struct addr agent4, agent6;	   /* nobody else gets an answer */
+	struct addr agent4, agent6; /* nobody else gets an answer; but where
+				     * there is a door, whoever gets there */
 	int listeners[DNS_GATE_LISTENERS]; /* -1: none */
 	struct dns_client clients[DNS_GATE_CLIENTS];
 	struct dns_flight flights[DNS_GATE_FLIGHTS];
@@ -87,7 +95,8 @@ struct dns_gate {
 	int64_t tick_ms;
 };
 
-/* The two ends of the agent's link, in one family. */
+/* The two ends of the agent's link, in one family; agent: NULL where there is a
+ * door. */
 struct dns_gate_ends {
 	const char *gate, *agent;
 };

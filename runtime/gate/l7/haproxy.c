@@ -62,8 +62,8 @@ struct start {
 	int words;
 	pid_t parent;
 	char env_fds[LISTENERS][32];
-	char env_broker[32];
-	const char *env[2 + LISTENERS + HELLO_CREDENTIALS_MAX + 1];
+	char env_broker[32], env_family[32];
+	const char *env[4 + LISTENERS + HELLO_CREDENTIALS_MAX + 1];
 };
 
 /* --- the sockets --------------------------------------------------------- */
@@ -127,7 +127,7 @@ int haproxy_listen(struct haproxy_ports *ports, struct err *err)
 	int rc = 0;
 	size_t n;
 
-	if (ports->open)
+	if (ports->open || ports->own)
 		return 0;
 	for (n = 0; rc == 0 && n < LISTENERS; n++)
 		rc = listen_on(listeners[n].v6, listeners[n].port,
@@ -166,13 +166,13 @@ static void become_haproxy(const struct start *s)
 	    dup2(s->words, STDOUT_FILENO) < 0 ||
 	    dup2(s->words, STDERR_FILENO) < 0)
 		_exit(127);
-	for (int i = 0; i < LISTENERS; i++)
+	for (int i = 0; s->ports->open && i < LISTENERS; i++)
 		if (dup2(s->ports->fds[i], FIRST_FD + i) < 0)
 			_exit(127);
 	if (s->broker >= 0 && dup2(s->broker, BROKER_FD) < 0)
 		_exit(127);
 	/* from root to another user: every capability goes with it */
-	if (user_become(GATE_UID, GATE_UID) < 0 ||
+	if ((!s->ports->own && user_become(GATE_UID, GATE_UID) < 0) ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 	    prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != s->parent ||
 	    sigprocmask(SIG_SETMASK, &none, NULL) < 0)
@@ -197,7 +197,14 @@ static int prepare_start(struct start *s, int *out_words,
 	close(pair[1]);
 	if (s->words < 0)
 		return err_set(err, -errno, "pipe: %s", strerror(errno));
-	for (size_t i = 0; i < LISTENERS; i++) {
+	if (s->ports->own) {
+		snprintf(s->env_family, sizeof(s->env_family),
+			 GATE_ENV_FAMILY "=%s", s->ports->family);
+		s->env[n++] = s->env_family;
+	}
+	if (s->ports->ipv6)
+		s->env[n++] = GATE_ENV_IPV6 "=1";
+	for (size_t i = 0; s->ports->open && i < LISTENERS; i++) {
 		snprintf(s->env_fds[i], sizeof(s->env_fds[i]), "%s=fd@%d",
 			 listeners[i].variable, FIRST_FD + (int)i);
 		s->env[n++] = s->env_fds[i];

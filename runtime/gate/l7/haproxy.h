@@ -25,6 +25,10 @@
 
 /* Four ports, IPv4 and IPv6; zeroed by the caller. */
 struct haproxy_ports {
+	/* HAProxy opens what its configuration names, as whoever starts it,
+	 * who has no right to drop; told of the network there. */
+	bool own, ipv6;
+	const char *family; /* GATE_ENV_FAMILY */
 	bool open;
 	int fds[HAPROXY_PORTS];
 	int broker; /* asked for a channel for each HAProxy; 0: there is none */
@@ -46,7 +50,7 @@ must_check int haproxy_listen(struct haproxy_ports *ports, struct err *err);
 struct haproxy haproxy_none(void);
 /*
  * Start it with the configuration at this path. The caller must be root with
- * CAP_SETUID, CAP_SETGID and CAP_KILL.
+ * CAP_SETUID, CAP_SETGID and CAP_KILL, but where its ports are its own.
  */
 must_check int haproxy_start(struct haproxy *h,
 			     const struct haproxy_ports *ports,

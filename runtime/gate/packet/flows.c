@@ -79,7 +79,7 @@ int flows_open(struct flows *f, struct err *err)
 
 int flows_fd(const struct flows *f)
 {
-	return mnl_socket_get_fd(f->events);
+	return f->events ? mnl_socket_get_fd(f->events) : -1;
 }
 
 int flows_read(struct flows *f, flows_fn *fn, void *data, struct err *err)

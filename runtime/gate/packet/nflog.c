@@ -94,7 +94,7 @@ int nflog_open(struct nflog *l, uint16_t group, struct err *err)
 
 int nflog_fd(const struct nflog *l)
 {
-	return mnl_socket_get_fd(l->nl);
+	return l->nl ? mnl_socket_get_fd(l->nl) : -1;
 }
 
 static int take_attr(const struct nlattr *a, void *data)

@@ -4,6 +4,7 @@
 #include "compiler/base/sha256.h"
 #include "compiler/plan/docker_json.h"
 #include "compiler/plan/files.h"
+#include "compiler/plan/kubernetes_json.h"
 #include "compiler/plan/plan.h"
 
 #include <cjson/cJSON.h>
@@ -142,6 +143,8 @@ static int read_link(const cJSON *tree, enum planfile_link *out,
 		*out = PLANFILE_BRIDGE;
 	else if (strcmp(link->valuestring, DOCKER_JSON_WIRE) == 0)
 		*out = PLANFILE_WIRE;
+	else if (strcmp(link->valuestring, DOCKER_JSON_APART) == 0)
+		*out = PLANFILE_APART;
 	else
 		return err_set(err, -EPROTO, "docker.json: unknown link");
 	return 0;
@@ -164,6 +167,27 @@ static int read_ports(const cJSON *tree, const char *key, const char *member,
 		out->v[out->n++] = (uint16_t)p->valueint;
 	}
 	return 0;
+}
+
+/* There has to be one where the gate is called by it. */
+static int read_door(const cJSON *tree, struct planfile_vectors *out,
+		     struct err *err)
+{
+	const cJSON *o, *list = cJSON_GetObjectItemCaseSensitive(
+				tree, KUBERNETES_JSON_ADDRESSES);
+
+	cJSON_ArrayForEach(o, list) {
+		if (out->n_door == PLANFILE_DOORS || !cJSON_IsString(o) ||
+		    !addr_parse(str_of(o->valuestring),
+				&out->door[out->n_door]))
+			return err_set(err, -EPROTO,
+				       "kubernetes.json: no addresses");
+		out->n_door++;
+	}
+	return (out->link == PLANFILE_APART) == (out->n_door > 0)
+		       ? 0
+		       : err_set(err, -EPROTO,
+				 "kubernetes.json: no addresses");
 }
 
 static int by_number(const void *a, const void *b)
@@ -204,6 +228,8 @@ int planfile_vectors(const char *dir, struct planfile_vectors *out,
 	if (rc == 0)
 		rc = read_ports(tree, DOCKER_JSON_PUBLISHED, DOCKER_JSON_TO,
 				&out->published, err);
+	if (rc == 0)
+		rc = read_door(tree, out, err);
 	cJSON_Delete(tree);
 	planfile_free(text);
 	return rc;

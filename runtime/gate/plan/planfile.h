@@ -7,6 +7,7 @@
 #ifndef RUNTIME_GATE_PLAN_PLANFILE_H
 #define RUNTIME_GATE_PLAN_PLANFILE_H
 
+#include "compiler/base/addr.h"
 #include "compiler/base/err.h"
 #include "compiler/base/limits.h"
 
@@ -15,7 +16,8 @@
 enum planfile_link {
 	PLANFILE_VETH,
 	PLANFILE_BRIDGE,
-	PLANFILE_WIRE, /* a Pod's */
+	PLANFILE_WIRE,	/* a Pod's */
+	PLANFILE_APART, /* none: the agent is in another Pod */
 };
 
 /*
@@ -47,12 +49,17 @@ struct planfile_ports {
 	uint32_t n;
 };
 
+#define PLANFILE_DOORS 2u /* one of each family */
+
 /* What the gate reads of docker.json, or of native.json or kubernetes.json,
  * which say the same. */
 struct planfile_vectors {
 	enum planfile_link link;	 /* "link" */
 	struct planfile_ports host;	 /* "host_ports" */
 	struct planfile_ports published; /* of "published": the ports inside */
+	/* of "addresses": where the agent finds the gate, by PLANFILE_APART */
+	struct addr door[PLANFILE_DOORS];
+	uint32_t n_door;
 };
 
 /* Ascending, and each once: several of a machine may lead to one. */

@@ -459,7 +459,7 @@ void dns_msg_known(const struct dns_query *q, const struct addr *addr,
 		   uint32_t ttl_s, struct dns_answer *out)
 {
 	ldns_rr *rr = checked_memory(ldns_rr_new());
-	bool pushed;
+	bool pushed, six = addr->family == ADDR_V6;
 
 	*out = (struct dns_answer){
 		.rcode = LDNS_RCODE_NOERROR,
@@ -470,11 +470,13 @@ void dns_msg_known(const struct dns_query *q, const struct addr *addr,
 	ldns_rr_set_owner(rr,
 			  checked_memory(ldns_rdf_new_frm_data(
 				  LDNS_RDF_TYPE_DNAME, q->qname_n, q->qname)));
-	ldns_rr_set_type(rr, LDNS_RR_TYPE_A);
+	ldns_rr_set_type(rr, six ? LDNS_RR_TYPE_AAAA : LDNS_RR_TYPE_A);
 	ldns_rr_set_class(rr, LDNS_RR_CLASS_IN);
 	ldns_rr_set_ttl(rr, ttl_s);
-	pushed = ldns_rr_push_rdf(rr, checked_memory(ldns_rdf_new_frm_data(
-					      LDNS_RDF_TYPE_A, 4, addr->b)));
+	pushed = ldns_rr_push_rdf(
+		rr, checked_memory(ldns_rdf_new_frm_data(
+			    six ? LDNS_RDF_TYPE_AAAA : LDNS_RDF_TYPE_A,
+			    six ? 16 : 4, addr->b)));
 	assert(pushed);
 	pushed = ldns_rr_list_push_rr(out->rrs, rr);
 	assert(pushed);

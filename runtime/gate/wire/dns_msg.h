@@ -106,7 +106,8 @@ enum dns_msg_got {
 enum dns_msg_got dns_msg_answer(const uint8_t *wire, size_t n,
 				const struct dns_query *q, uint16_t id,
 				struct dns_answer *out);
-/* An answer of our own: the one address of IPv4 that the name has. */
+/* An answer of our own: the one address that the name has, of the family that
+ * is asked for. */
 void dns_msg_known(const struct dns_query *q, const struct addr *addr,
 		   uint32_t ttl_s, struct dns_answer *out);
 void dns_msg_done(struct dns_answer *a);

@@ -44,6 +44,10 @@ int main(void)
 	      got.args.uplink == UPLINK_POD &&
 	      strcmp(got.args.secrets, "/s") == 0 &&
 	      strcmp(got.args.roots, "/r") == 0);
+	CHECK(parse("--link apart --plan /p") &&
+	      got.args.uplink == UPLINK_APART);
+	CHECK(!parse("--link apart --secrets /s") &&
+	      !parse("--link apart --roots /r"));
 	CHECK(!parse("--link veth") && !parse("--link") && !parse("--link="));
 	CHECK(!parse("--secrets /s") && !parse("--roots /r"));
 	CHECK(parse(digest) && got.args.sha256);

@@ -63,6 +63,15 @@ static int read_vectors(const char *json)
 
 static void links(void)
 {
+	static const char *const no_door[] = {
+		"{\"link\":\"apart\"}",
+		"{\"link\":\"apart\",\"addresses\":[]}",
+		"{\"link\":\"apart\",\"addresses\":[\"gate.test\"]}",
+		"{\"link\":\"apart\",\"addresses\":[\"1.2.3.4\",\"1.2.3.5\","
+		"\"1.2.3.6\"]}",
+		"{\"link\":\"wire\",\"addresses\":[\"10.96.0.53\"]}",
+	};
+
 	CHECK(planfile_vectors(top, &got, &err) == 0 &&
 	      got.link == PLANFILE_VETH);
 	CHECK(read_vectors("{\"link\":\"bridge\"}") == 0 &&
@@ -71,6 +80,12 @@ static void links(void)
 	      got.link == PLANFILE_VETH);
 	CHECK(read_vectors("{\"link\":\"wire\"}") == 0 &&
 	      got.link == PLANFILE_WIRE);
+	CHECK(read_vectors("{\"link\":\"apart\",\"addresses\":"
+			   "[\"10.96.0.53\",\"fd00::53\"]}") == 0 &&
+	      got.link == PLANFILE_APART && got.n_door == 2 &&
+	      got.door[1].family == ADDR_V6);
+	for (size_t i = 0; i < ARRAY_LEN(no_door); i++)
+		CHECK(says(read_vectors(no_door[i]), -EPROTO, "no addresses"));
 	CHECK(says(read_vectors("{\"link\":\"wires\"}"), -EPROTO, "unknown"));
 	CHECK(says(read_vectors("{\"link\":1}"), -EPROTO, "no link"));
 	CHECK(says(read_vectors("not JSON"), -EPROTO, "no link"));
