@@ -36,15 +36,19 @@ struct emit_in {
 	bool unwritten;		/* of emit_all(): only what may refuse */
 	const struct places *places; /* NULL: rules are where they stand */
 	const struct kube_options *kubernetes; /* NULL: for one machine */
+	bool apart; /* the agent is in another Pod, behind no packet filter */
 	const struct plan *made; /* of emit_all(): what there is already */
 };
 
 /* What an artefact is for. */
 enum emit_for {
 	EMIT_FOR_ALL,
+	EMIT_FOR_FILTER,     /* where packets go through the gate */
 	EMIT_FOR_MACHINE,    /* an engine's, here */
 	EMIT_FOR_KUBERNETES, /* out of the policy alone */
 	EMIT_FOR_PLAN,	     /* of Kubernetes: after the rest, which it reads */
+	EMIT_FOR_WIRE,	     /* the same, of a gate in the agent's Pod */
+	EMIT_FOR_APART,	     /* the same, of a gate in a Pod of its own */
 };
 
 struct emitter {

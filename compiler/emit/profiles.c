@@ -32,6 +32,15 @@ static bool concerns_ports(const ir_ports *ports, const struct ir_grant *g)
 	abort();
 }
 
+/* A network that is denied is the packet filter's, where there is one. */
+static bool denies_unfiltered(const struct emit_in *in,
+			      const struct ir_grant *g)
+{
+	return in->apart && g->key == IR_KEY_DENY &&
+	       g->dest.kind == IR_DEST_CIDR &&
+	       g->from.layer != LAYER_FLOOR && inspection_has_tcp(g);
+}
+
 static bool any_meets(const struct ir_policy *p, const struct ir_grant *g)
 {
 	vec_each(d, &p->deny)
@@ -169,7 +178,8 @@ static profile_list collect_profiles(const struct emit_in *in,
 		struct buf b;
 		uint32_t at;
 
-		if (!concerns_ports(ports, g) || out.n > LIMIT_CLASSES)
+		if (!(concerns_ports(ports, g) || denies_unfiltered(in, g)) ||
+		    out.n > LIMIT_CLASSES)
 			continue;
 		buf_init_in(&b, in->a, room, sizeof(room));
 		p = profile_of(in->a, in->policy, g, &b);

@@ -19,7 +19,7 @@ static const struct emitter emitters[] = {
 	{"addrs", PLAN_ADDRS, gate_maps_addrs, gate_cfg_wanted, false,
 	 EMIT_FOR_ALL},
 	{"admission", PLAN_ADMISSION, kube_admission_emit, NULL, false,
-	 EMIT_FOR_PLAN},
+	 EMIT_FOR_WIRE},
 	{"certificates", PLAN_LEAVES, gate_maps_leaves, gate_cfg_decrypts,
 	 false, EMIT_FOR_ALL},
 	{"configmap", PLAN_CONFIGMAP, kube_configmap_emit, NULL, false,
@@ -28,6 +28,8 @@ static const struct emitter emitters[] = {
 	 EMIT_FOR_MACHINE},
 	{"gate", PLAN_GATE, gate_cfg_emit, gate_cfg_wanted, false,
 	 EMIT_FOR_ALL},
+	{"gate-pod", PLAN_GATE_POD, kube_gate_emit, NULL, false,
+	 EMIT_FOR_APART},
 	{"git", PLAN_GIT, git_config_emit, NULL, true, EMIT_FOR_MACHINE},
 	{"git-attributes", PLAN_GIT_ATTRIBUTES, git_attributes_emit,
 	 git_files_wanted, true, EMIT_FOR_MACHINE},
@@ -48,7 +50,7 @@ static const struct emitter emitters[] = {
 	 EMIT_FOR_MACHINE},
 	{"networkpolicy", PLAN_NETWORKPOLICY, kube_network_emit, NULL, false,
 	 EMIT_FOR_PLAN},
-	{"nft", PLAN_RULESET, nft_emit, NULL, false, EMIT_FOR_ALL},
+	{"nft", PLAN_RULESET, nft_emit, NULL, false, EMIT_FOR_FILTER},
 	{"pod", PLAN_POD, kube_pod_emit, NULL, false, EMIT_FOR_PLAN},
 	{"policy", PLAN_POLICY, policy_json_emit, NULL, true, EMIT_FOR_ALL},
 	{"profiles", PLAN_PROFILES, gate_maps_profiles, gate_cfg_wanted, false,
@@ -78,12 +80,18 @@ static bool is_due(const struct emit_in *in, const struct emitter *e, bool late)
 	switch (e->target) {
 	case EMIT_FOR_ALL:
 		return !late;
+	case EMIT_FOR_FILTER:
+		return !late && !in->apart;
 	case EMIT_FOR_MACHINE:
 		return !late && !in->kubernetes;
 	case EMIT_FOR_KUBERNETES:
 		return !late && in->kubernetes;
 	case EMIT_FOR_PLAN:
 		return late && in->kubernetes;
+	case EMIT_FOR_WIRE:
+		return late && in->kubernetes && !in->apart;
+	case EMIT_FOR_APART:
+		return late && in->apart;
 	}
 	abort();
 }
@@ -116,5 +124,6 @@ bool emit_all(const struct emit_in *in, struct plan *out)
 
 	with.memo = &memo;
 	with.made = out;
+	with.apart = kube_apart(in);
 	return emit_due(&with, out, false) && emit_due(&with, out, true);
 }

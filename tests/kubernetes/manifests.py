@@ -25,7 +25,7 @@ sys.dont_write_bytecode = True
 LOADER.exec_module(run)
 
 FILES = ("pod.yaml", "configmap.yaml", "networkpolicy.yaml", "admission.yaml",
-         "fqdn.yaml")
+         "fqdn.yaml", "gate.yaml")
 
 
 class Refused(Exception):

@@ -142,6 +142,7 @@ const char *option_word(enum option_id id, size_t i)
 		{OPTION_KIND,
 		 {"pod", "job", "deployment", "sandbox", "template"}},
 		{OPTION_SIDECAR, {"native", "container"}},
+		{OPTION_TOPOLOGY, {"wire", "apart"}},
 	};
 
 	for (size_t k = 0; k < ARRAY_LEN(few); k++)

@@ -87,6 +87,10 @@ static void put_unheld(const struct view *v, const struct plan_model *m)
 	const struct ir_policy *p = m->policy;
 
 	view_title(v, "what a Pod does not hold", 0, NULL);
+	if (m->kubernetes->topology == KUBE_APART)
+		view_paragraph(
+			v,
+			STR("What keeps the agent to its gate is the cluster's NetworkPolicy alone: where nothing enforces that, nothing is held."));
 	view_paragraph(
 		v,
 		STR("Nothing is traced: the gate's decisions are all there is, in its log."));
@@ -106,6 +110,34 @@ static void put_unheld(const struct view *v, const struct plan_model *m)
 			STR("Of what is hidden the files are not there; what the repository's history has of them is."));
 }
 
+static void put_gate(const struct view *v, const struct plan_model *m)
+{
+	static const struct ir_origin nowhere = {0};
+	const struct kube_options *k = m->kubernetes;
+	char text[ADDR_TEXT_MAX];
+
+	if (k->topology == KUBE_APART) {
+		put_row(v, m, "gate",
+			STR("in a Pod of its own, restricted, as the agent's is"),
+			nowhere);
+		for (uint32_t i = 0; i < k->n_gate_at; i++)
+			put_row(v, m, "address",
+				arena_fmt(m->a,
+					  "%s: granted names lead there, and the agent gets to nothing else",
+					  addr_text(&k->gate_at[i], text)),
+				nowhere);
+		return;
+	}
+	put_row(v, m, "fence",
+		STR("shuts the Pod's network first, with NET_ADMIN alone"),
+		nowhere);
+	put_row(v, m, "gate",
+		k->sidecar == KUBE_SIDECAR_NATIVE
+			? STR("takes the wire first; it alone has rights")
+			: STR("takes the wire behind the fence; it alone has rights"),
+		nowhere);
+}
+
 void plan_kubernetes(const struct view *v, const struct plan_model *m)
 {
 	static const struct ir_origin nowhere = {0};
@@ -118,14 +150,7 @@ void plan_kubernetes(const struct view *v, const struct plan_model *m)
 			  kind_word(k->kind)),
 		nowhere);
 	put_fleet(v, m);
-	put_row(v, m, "fence",
-		STR("shuts the Pod's network first, with NET_ADMIN alone"),
-		nowhere);
-	put_row(v, m, "gate",
-		k->sidecar == KUBE_SIDECAR_NATIVE
-			? STR("takes the wire first; it alone has rights")
-			: STR("takes the wire behind the fence; it alone has rights"),
-		nowhere);
+	put_gate(v, m);
 	put_row(v, m, "its image", k->gate_image, nowhere);
 	put_row(v, m, "agent", p->image.v, p->image.from);
 	put_row(v, m, "its rights", filter_text(m), nowhere);

@@ -36,7 +36,8 @@ static bool follows_policy(struct str name)
 {
 	static const char *const told[] = {PLAN_PROVENANCE, MANIFEST_NAME,
 					   PLAN_CONFIGMAP,  PLAN_NETWORKPOLICY,
-					   PLAN_POD,	    PLAN_ADMISSION};
+					   PLAN_POD,	    PLAN_ADMISSION,
+					   PLAN_GATE_POD};
 
 	for (size_t i = 0; i < ARRAY_LEN(told); i++)
 		if (str_is(name, told[i]))

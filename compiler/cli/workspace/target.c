@@ -158,9 +158,38 @@ static bool take_fleet(struct arena *a, const struct options *o,
 	return false;
 }
 
+/* Of a gate that has a Pod of its own, and of no other. */
+static bool take_gate_at(struct arena *a, const struct options *o,
+			 struct kube_options *out)
+{
+	const struct option_given *at = options_get(o, OPTION_GATE_ADDRESS);
+	bool apart = out->topology == KUBE_APART;
+	const char *fault;
+
+	if (apart && options_get(o, OPTION_SIDECAR)) {
+		console_error(
+			"'--sidecar' is of a gate in the agent's Pod, and with '--topology apart' it is in one of its own");
+		return false;
+	}
+	if (apart && !at) {
+		console_error(
+			"'--topology apart' needs '--gate-address': an address of the cluster's Services that is free, which the gate's has then");
+		return false;
+	}
+	if (!at)
+		return true;
+	if (!apart) {
+		console_error("'--gate-address' is for '--topology apart'");
+		return false;
+	}
+	fault = kube_gate_at_parse(at->value, out);
+	return !fault || complain(a, "--gate-address", at->value, fault);
+}
+
 static bool take_options(struct arena *a, const struct options *o,
 			 struct kube_options *out)
 {
+	out->topology = (enum kube_topology)word_of(o, OPTION_TOPOLOGY);
 	out->kind = (enum kube_kind)word_of(o, OPTION_KIND);
 	out->own_users = options_get(o, OPTION_OWN_USERS) != NULL;
 	out->name = STR(KUBE_NAME);
@@ -175,7 +204,7 @@ static bool take_options(struct arena *a, const struct options *o,
 	       take_text(a, o, OPTION_SECCOMP_PROFILE, kube_word_fault,
 			 &out->seccomp) &&
 	       take_work(a, o, out) && take_sidecar(o, out) && is_alone(out) &&
-	       take_fleet(a, o, out);
+	       take_fleet(a, o, out) && take_gate_at(a, o, out);
 }
 
 /* Of a target that nobody named. */
@@ -185,7 +214,8 @@ static bool has_stray(const struct options *o)
 		OPTION_GATE_IMAGE,     OPTION_KIND,	OPTION_NAME,
 		OPTION_WORKSPACE_FROM, OPTION_SIDECAR,	OPTION_SECCOMP_PROFILE,
 		OPTION_OWN_USERS,      OPTION_REPLICAS, OPTION_PARALLELISM,
-		OPTION_COMPLETIONS,    OPTION_DEADLINE,
+		OPTION_COMPLETIONS,    OPTION_DEADLINE,	OPTION_TOPOLOGY,
+		OPTION_GATE_ADDRESS,
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(of_target); i++) {

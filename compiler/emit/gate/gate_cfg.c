@@ -28,6 +28,26 @@ bool gate_cfg_decrypts(const struct ir_policy *p)
 	return false;
 }
 
+/* Who HAProxy is, and what is handed to it: where the agent is in another Pod,
+ * it is nobody else than the gate, and opens its ports itself. */
+static void put_process(struct gate *g)
+{
+	struct cfg *c = &g->c;
+
+	cfg_text(c, text_global);
+	if (!g->in->apart)
+		cfg_text(c, global_user);
+	cfg_text(c, global_threads);
+	cfg_text(c, g->in->apart ? global_apart : global_handed);
+	cfg_text(c, g->asks ? global_ports_asking : global_ports);
+	cfg_text(c, global_rest);
+	if (c->origin)
+		cfg_text(c, text_global_by_proxy);
+	if (g->in->apart)
+		cfg_text(c, resolver_apart);
+	cfg_text(c, text_base);
+}
+
 bool gate_cfg_emit(const struct emit_in *in, struct buf *out)
 {
 	struct gate g = {.in = in,
@@ -42,12 +62,7 @@ bool gate_cfg_emit(const struct emit_in *in, struct buf *out)
 		g.c.origin = "unix@" GATE_UPSTREAM " send-proxy-v2";
 	g.marks = gate_marks_new(&g);
 	g.asks = g.p->ask.n > 0;
-	cfg_text(&g.c, text_global);
-	cfg_text(&g.c, g.asks ? global_ports_asking : global_ports);
-	cfg_text(&g.c, global_rest);
-	if (g.c.origin)
-		cfg_text(&g.c, text_global_by_proxy);
-	cfg_text(&g.c, text_base);
+	put_process(&g);
 	gate_edge_put(&g);
 	gate_tls_put(&g);
 	gate_requests_put(&g);

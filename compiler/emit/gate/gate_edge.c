@@ -4,7 +4,9 @@
  */
 #include "compiler/emit/gate/gate_edge.cfg.inc"
 #include "compiler/emit/gate/gate_marks.h"
+#include "compiler/ir/ports.h"
 #include "compiler/ir/upstream.h"
+#include "compiler/plan/gate.h"
 
 static void put_not_gate(struct gate *g)
 {
@@ -50,12 +52,42 @@ static void put_patient(struct gate *g)
 	cfg_text(c, patient_routes);
 }
 
+static void put_bind(struct gate *g, const struct ir_port *p, const char *at,
+		     const char *more)
+{
+	if (p->lo == p->hi)
+		cfg_line(&g->c, "bind %s:%u%s", at, p->lo, more);
+	else
+		cfg_line(&g->c, "bind %s:%u-%u%s", at, p->lo, p->hi, more);
+}
+
+/* Each port of a grant, at every address that the gate has. */
+static void put_binds(struct gate *g)
+{
+	ir_ports ports = {0};
+
+	vec_each(x, &g->p->allow)
+		vec_each(p, &x->ports)
+			*vec_push(g->in->a, &ports) = *p;
+	ports_normalise(&ports);
+	vec_each(p, &ports)
+		put_bind(g, p, "0.0.0.0", "");
+	buf_adds(g->c.out, ".if defined(" GATE_ENV_IPV6 ")\n");
+	vec_each(p, &ports)
+		put_bind(g, p, "[::]", " v6only");
+	buf_adds(g->c.out, ".endif\n");
+}
+
 /* Where only HTTP and TLS may pass. */
 static void put_strict(struct gate *g)
 {
 	struct cfg *c = &g->c;
 
 	cfg_text(c, strict_head);
+	if (g->in->apart)
+		put_binds(g);
+	else
+		cfg_text(c, strict_handed);
 	if (g->asks)
 		cfg_text(c, strict_asked);
 	cfg_text(c, strict_begin);
@@ -88,9 +120,14 @@ void gate_edge_put(struct gate *g)
 	cfg_text(&g->c, edge_begin);
 	if (g->asks)
 		gate_ask_put(g);
-	put_raw(g);
-	put_patient(g);
+	if (!g->in->apart) {
+		put_raw(g);
+		put_patient(g);
+	}
 	put_strict(g);
 	put_nets(g);
 	cfg_text(&g->c, hops);
+	if (!g->in->apart)
+		cfg_text(&g->c, hops_of_others);
+	cfg_text(&g->c, hop_of_requests);
 }

@@ -7,17 +7,19 @@
 
 /* The texts of both scopes. */
 struct texts {
-	const char *of_name, *exact, *star, *of_address, *schemes, *networks;
+	const char *of_name, *exact, *star, *of_address, *resolved, *pinned;
+	const char *schemes, *networks;
 	const char *answered; /* NULL: each is asked about by itself */
 };
 
 static const struct texts tls_texts = {
-	tls_of_name, tls_exact,	   tls_star,	 tls_of_address,
-	tls_schemes, tls_networks, tls_answered,
+	tls_of_name, tls_exact,	  tls_star,	tls_of_address, tls_resolved,
+	tls_pinned,  tls_schemes, tls_networks, tls_answered,
 };
 static const struct texts request_texts = {
-	request_of_name,    request_exact,   request_star,
-	request_of_address, request_schemes, request_networks, NULL,
+	request_of_name,    request_exact,    request_star,
+	request_of_address, request_resolved, request_pinned,
+	request_schemes,    request_networks, NULL,
 };
 
 const struct gate_scope gate_scope_tls = {"tcp-request content", "sess",
@@ -189,7 +191,9 @@ void gate_match_lookup(struct gate *g, const struct gate_scope *at)
 		cfg_text(c, at->texts->star);
 	put_deep(g, at);
 	put_odd(g, at);
-	cfg_text(c, at->texts->of_address);
+	cfg_text(c, g->in->apart ? at->texts->resolved
+				 : at->texts->of_address);
+	cfg_text(c, at->texts->pinned);
 	if (g->asks && at->texts->answered)
 		cfg_text(c, at->texts->answered);
 	gate_match_schemes(g, at);

@@ -12,6 +12,10 @@
 #include "compiler/base/json.h"
 #include "compiler/emit/emit.h"
 
+/* Where the gate stands: in the agent's Pod, whose wire it takes; or in a Pod of
+ * its own, at an address that is all that the agent may reach. */
+enum kube_topology { KUBE_WIRE, KUBE_APART };
+
 /* The object that runs the Pod. */
 enum kube_kind {
 	KUBE_POD,
@@ -21,7 +25,7 @@ enum kube_kind {
 	KUBE_TEMPLATE, /* of sandboxes, and a pool of them */
 };
 
-/* Where the gate stands: an init container that goes on (Kubernetes 1.28), or
+/* How the gate is in the agent's Pod: an init container that goes on (Kubernetes 1.28), or
  * the first of the others, behind the fence. */
 enum kube_sidecar { KUBE_SIDECAR_NATIVE, KUBE_SIDECAR_CONTAINER };
 
@@ -32,9 +36,12 @@ enum kube_work {
 	KUBE_WORK_CLAIM, /* a PersistentVolumeClaim, as it is */
 };
 
+#define KUBE_FAMILIES 2
+
 /* What of the manifests is not the policy's: the command line's. All texts
  * are valid where they stand: kube_fault(). */
 struct kube_options {
+	enum kube_topology topology;
 	enum kube_kind kind;
 	enum kube_sidecar sidecar;
 	enum kube_work work;
@@ -48,6 +55,9 @@ struct kube_options {
 	 * pool of a template; of a job, at a time and in all. */
 	uint32_t replicas, parallelism, completions;
 	uint32_t deadline_s; /* of a pod or a job; 0: none */
+	/* KUBE_APART: the gate's, of a Service; one of each family at most. */
+	struct addr gate_at[KUBE_FAMILIES];
+	uint32_t n_gate_at;
 };
 #define KUBE_NAME	"membrane-agent"
 #define KUBE_PODS_MAX	10000u
@@ -59,7 +69,14 @@ const char *kube_name_fault(struct str name);
 const char *kube_gate_image_fault(struct str image);
 const char *kube_url_fault(struct str url);
 const char *kube_word_fault(struct str word);
+/* "10.96.0.53", "10.96.0.53,fd00::53": NULL, or what is wrong with it. */
+const char *kube_gate_at_parse(struct str text, struct kube_options *out);
 
+/* Is the agent in another Pod than its gate? */
+bool kube_apart(const struct emit_in *in);
+/* The gate's own Pod and its Service, where it is apart. */
+bool kube_gate_emit(const struct emit_in *in, struct buf *out);
+/* What an API server admits of Pods with a gate in them. */
 bool kube_admission_emit(const struct emit_in *in, struct buf *out);
 bool kube_pod_emit(const struct emit_in *in, struct buf *out);
 bool kube_configmap_emit(const struct emit_in *in, struct buf *out);

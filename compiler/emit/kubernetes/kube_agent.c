@@ -285,7 +285,8 @@ void kube_agent_put(const struct kube *k, struct kube_node *list)
 	put_environment(k, c);
 	put_resources(k, c);
 	put_rights(k, c);
-	put_probe(c);
+	if (k->o->topology == KUBE_WIRE)
+		put_probe(c);
 	put_mounts(k, c);
 }
 

@@ -367,5 +367,7 @@ bool kube_check(const struct emit_in *in)
 	ok &= check_credentials(in);
 	ok &= check_ports(in);
 	ok &= kube_words_check(in);
+	if (kube_apart(in))
+		ok &= kube_apart_check(in);
 	return ok;
 }

@@ -20,6 +20,23 @@ static struct kube_node *begin_gate(const struct kube *k,
 	return c;
 }
 
+/* Restricted, as the agent is: it has neither an interface nor a ruleset. */
+static void put_no_rights(struct kube_node *c)
+{
+	static const char *const all[] = {"ALL", NULL};
+	struct kube_node *s = kube_tree_map(c, "securityContext");
+
+	kube_tree_bool(s, "allowPrivilegeEscalation", false);
+	kube_tree_words(kube_tree_map(s, "capabilities"), "drop", all);
+	kube_tree_bool(s, "privileged", false);
+	kube_tree_bool(s, "readOnlyRootFilesystem", true);
+	kube_tree_number(s, "runAsGroup", GATE_UID);
+	kube_tree_bool(s, "runAsNonRoot", true);
+	kube_tree_number(s, "runAsUser", GATE_UID);
+	kube_tree_word(kube_tree_map(s, "seccompProfile"), "type",
+		       "RuntimeDefault");
+}
+
 /* Root, because the kernel asks for rights that only root's programs keep. */
 static void put_rights(struct kube_node *c, const char *const *capabilities,
 		       bool may_escalate)
@@ -72,7 +89,9 @@ static void put_command(const struct kube *k, struct kube_node *c)
 
 	kube_tree_word(l, NULL, KUBERNETES_JSON_GATE);
 	kube_tree_word(l, NULL, KUBERNETES_JSON_LINK);
-	kube_tree_word(l, NULL, KUBERNETES_JSON_WIRE);
+	kube_tree_word(l, NULL,
+		       k->o->topology == KUBE_APART ? KUBERNETES_JSON_APART
+						    : KUBERNETES_JSON_WIRE);
 	kube_tree_word(l, NULL, KUBERNETES_JSON_PLAN);
 	kube_tree_word(l, NULL, GATE_PLAN);
 	kube_tree_word(l, NULL, KUBERNETES_JSON_DIGEST);
@@ -128,15 +147,16 @@ static void put_ports(const struct kube *k, struct kube_node *c)
 	}
 }
 
-static void put_probe(struct kube_node *c)
+static void put_probe(struct kube_node *c, const char *kind, unsigned failures,
+		      unsigned period_s)
 {
 	static const char *const ready[] = {KUBERNETES_JSON_GATE,
 					    KUBERNETES_JSON_READY, NULL};
-	struct kube_node *p = kube_tree_map(c, "startupProbe");
+	struct kube_node *p = kube_tree_map(c, kind);
 
 	kube_tree_words(kube_tree_map(p, "exec"), "command", ready);
-	kube_tree_number(p, "failureThreshold", 60);
-	kube_tree_number(p, "periodSeconds", 1);
+	kube_tree_number(p, "failureThreshold", failures);
+	kube_tree_number(p, "periodSeconds", period_s);
 	kube_tree_number(p, "timeoutSeconds", 5);
 }
 
@@ -163,7 +183,22 @@ static void put_mounts(const struct kube *k, struct kube_node *c)
 		put_mount(list, KUBE_VOLUME_ROOTS, KUBE_ROOTS_AT, false);
 }
 
-void kube_gate_put(const struct kube *k, struct kube_node *list)
+/* Its Service leads to it from the moment when it enforces. */
+static void put_apart(const struct kube *k, struct kube_node *list)
+{
+	struct kube_node *c = begin_gate(k, list, "gate");
+
+	put_command(k, c);
+	put_environment(k, c);
+	put_resources(c, "50m", "64Mi", "1Gi");
+	put_no_rights(c);
+	put_probe(c, "readinessProbe", 1, 5);
+	put_probe(c, "startupProbe", 60, 1);
+	put_mounts(k, c);
+}
+
+/* In the Pod of the agent. */
+static void put_wire(const struct kube *k, struct kube_node *list)
 {
 	static const char *const capabilities[] = {
 		"KILL",	   "NET_ADMIN", "NET_BIND_SERVICE", "SETGID",
@@ -178,8 +213,21 @@ void kube_gate_put(const struct kube *k, struct kube_node *list)
 		kube_tree_flag(kube_tree_word(c, "restartPolicy", "Always"),
 			       "--sidecar");
 	put_rights(c, capabilities, true);
-	put_probe(c);
+	put_probe(c, "startupProbe", 60, 1);
 	put_mounts(k, c);
+}
+
+void kube_gate_put(const struct kube *k, struct kube_node *list)
+{
+	switch (k->o->topology) {
+	case KUBE_WIRE:
+		put_wire(k, list);
+		return;
+	case KUBE_APART:
+		put_apart(k, list);
+		return;
+	}
+	abort();
 }
 
 /* --- what is mounted there ------------------------------------------------ */

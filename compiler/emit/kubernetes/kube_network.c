@@ -149,6 +149,16 @@ static cidr_list holes_of(const struct kube *k, const struct opening *o,
 
 /* --- the manifest --------------------------------------------------------- */
 
+struct kube_node *kube_network_port(struct kube_node *list, uint16_t port,
+				    const char *proto)
+{
+	struct kube_node *item = kube_tree_map(list, NULL);
+
+	kube_tree_number(item, "port", port);
+	kube_tree_word(item, "protocol", proto);
+	return item;
+}
+
 static void put_port(struct kube_node *list, const struct ir_port *p)
 {
 	const char *proto = p->proto == IR_PROTO_TCP ? "TCP" : "UDP";
@@ -221,7 +231,7 @@ static void put_resolver(const struct kube *k, struct kube_node *egress)
 	kube_tree_from(k->in, rule, &k->policy->resolver.from);
 }
 
-static void put_egress(const struct kube *k, struct kube_node *spec)
+void kube_network_egress(const struct kube *k, struct kube_node *spec)
 {
 	struct kube_node *egress = kube_tree_list(spec, "egress");
 	openings all = {0};
@@ -245,13 +255,11 @@ static void put_ingress(const struct kube *k, struct kube_node *spec)
 	list = kube_tree_list(kube_tree_map(ingress, NULL), "ports");
 	vec_each(t, &k->policy->ports) {
 		struct ir_published p;
-		struct kube_node *item = kube_tree_map(list, NULL);
 
 		if (published_parse(t->s, &p))
 			abort(); /* bound, or of a policy.json that was */
-		kube_tree_number(item, "port", p.to);
-		kube_tree_word(item, "protocol", "TCP");
-		kube_tree_from(k->in, item, &t->from);
+		kube_tree_from(k->in, kube_network_port(list, p.to, "TCP"),
+			       &t->from);
 	}
 }
 
@@ -262,9 +270,9 @@ struct kube_node *kube_network_tree(const struct kube *k)
 
 	root = kube_object(k, "networking.k8s.io/v1", "NetworkPolicy",
 			   k->o->name, &meta);
-	kube_labels_put(k, meta);
+	kube_labels_put(k, meta, NULL);
 	spec = kube_tree_map(root, "spec");
-	put_egress(k, spec);
+	kube_network_egress(k, spec);
 	put_ingress(k, spec);
 	match = kube_tree_map(kube_tree_map(spec, "podSelector"),
 			      "matchLabels");

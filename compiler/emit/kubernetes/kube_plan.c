@@ -30,7 +30,10 @@ bool kube_json_emit(const struct emit_in *in, struct buf *out)
 	root = json_object();
 	json_put_u64(root, DOCKER_JSON_VERSION_KEY, DOCKER_JSON_VERSION);
 	json_put_cstr(root, DOCKER_JSON_ENGINE, KUBERNETES_JSON_ENGINE);
-	json_put_cstr(root, DOCKER_JSON_LINK, DOCKER_JSON_WIRE);
+	json_put_cstr(root, DOCKER_JSON_LINK,
+		      kube_apart(in) ? DOCKER_JSON_APART : DOCKER_JSON_WIRE);
+	if (kube_apart(in))
+		kube_apart_json(in, root);
 	if (in->policy->ports.n) {
 		list = json_array();
 		vec_each(t, &in->policy->ports) {
@@ -102,7 +105,7 @@ bool kube_configmap_emit(const struct emit_in *in, struct buf *out)
 	k = kube_begin(in, digest);
 	root = kube_object(&k, "v1", "ConfigMap",
 			   arena_fmt(k.a, KUBE_PLAN_NAME "%s", digest), &meta);
-	kube_labels_put(&k, meta);
+	kube_labels_put(&k, meta, NULL);
 	kube_tree_bool(root, "immutable", true);
 	data = kube_tree_map(root, "data");
 	vec_each(f, &p.files)

@@ -1,14 +1,11 @@
-/*
- * The Pod, once, and the objects that it is written in; the list of what is
- * applied together.
- */
+/* The Pod, once, and the objects that it is written in. */
 #include "compiler/emit/kubernetes/parts.h"
 
 #include "compiler/base/agent_link.h"
-#include "compiler/plan/files.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct kube kube_begin(const struct emit_in *in, const char *digest)
 {
@@ -34,26 +31,66 @@ struct kube_node *kube_object(const struct kube *k, const char *api,
 	return root;
 }
 
-void kube_labels_put(const struct kube *k, struct kube_node *in)
+struct str kube_role_name(const struct kube *k, const char *role)
+{
+	return role && strcmp(role, KUBE_ROLE_GATE) == 0
+		       ? arena_fmt(k->a, "%.*s-" KUBE_ROLE_GATE,
+				   STR_ARG(k->o->name))
+		       : k->o->name;
+}
+
+static void put_plan(const struct kube *k, struct kube_node *labels)
+{
+	kube_tree_text(labels, KUBE_PLAN_LABEL,
+		       arena_fmt(k->a, "%.*s", (int)KUBE_LABEL_HEX, k->digest));
+}
+
+void kube_role_put(const struct kube *k, struct kube_node *labels,
+		   const char *role)
+{
+	kube_tree_text(labels, KUBE_NAME_LABEL, kube_role_name(k, role));
+	put_plan(k, labels);
+	kube_tree_word(labels, KUBE_ROLE_LABEL, role);
+}
+
+void kube_labels_put(const struct kube *k, struct kube_node *in,
+		     const char *role)
 {
 	struct kube_node *l = kube_tree_map(in, "labels");
 
 	kube_tree_word(l, "app.kubernetes.io/managed-by", "membrane");
-	kube_tree_flag(kube_tree_text(l, "app.kubernetes.io/name", k->o->name),
+	kube_tree_flag(kube_tree_text(l, KUBE_NAME_LABEL,
+				      kube_role_name(k, role)),
 		       "--name");
-	kube_tree_text(l, KUBE_PLAN_LABEL,
-		       arena_fmt(k->a, "%.*s", (int)KUBE_LABEL_HEX, k->digest));
+	put_plan(k, l);
+	if (role)
+		kube_tree_word(l, KUBE_ROLE_LABEL, role);
+}
+
+/* Of the agent's Pod, where the gate has one, too. */
+static const char *role_of(const struct kube *k)
+{
+	return k->o->topology == KUBE_APART ? KUBE_ROLE_AGENT : NULL;
 }
 
 /* --- the Pod's specification ---------------------------------------------- */
 
-/* The gate is the resolver, at its end of the link. */
-static void put_dns(struct kube_node *spec)
+/* The gate is the resolver, at its end of the link, or at its address. */
+static void put_dns(const struct kube *k, struct kube_node *spec)
 {
-	static const char *const servers[] = {LINK_GATE_V4, NULL};
+	struct kube_node *list = kube_tree_list(
+		kube_tree_map(spec, "dnsConfig"), "nameservers");
+	char text[ADDR_TEXT_MAX];
 
-	kube_tree_words(kube_tree_map(spec, "dnsConfig"), "nameservers",
-			servers);
+	for (uint32_t i = 0; i < k->o->n_gate_at; i++)
+		kube_tree_flag(
+			kube_tree_text(list, NULL,
+				       arena_fmt(k->a, "%s",
+						 addr_text(&k->o->gate_at[i],
+							   text))),
+			"--gate-address");
+	if (k->o->topology == KUBE_WIRE)
+		kube_tree_word(list, NULL, LINK_GATE_V4);
 	kube_tree_word(spec, "dnsPolicy", "None");
 }
 
@@ -87,17 +124,8 @@ static const char *restart_of(const struct kube *k)
 	return "Never";
 }
 
-static void put_spec(const struct kube *k, struct kube_node *spec)
+void kube_pod_hosts_nothing(const struct kube *k, struct kube_node *spec)
 {
-	bool native = k->o->sidecar == KUBE_SIDECAR_NATIVE;
-	struct kube_node *list;
-
-	kube_tree_bool(spec, "automountServiceAccountToken", false);
-	list = kube_tree_list(spec, "containers");
-	if (!native)
-		kube_gate_put(k, list);
-	kube_agent_put(k, list);
-	put_dns(spec);
 	kube_tree_bool(spec, "enableServiceLinks", false);
 	kube_tree_bool(spec, "hostIPC", false);
 	kube_tree_bool(spec, "hostNetwork", false);
@@ -105,9 +133,25 @@ static void put_spec(const struct kube *k, struct kube_node *spec)
 	if (k->o->own_users)
 		kube_tree_flag(kube_tree_bool(spec, "hostUsers", false),
 			       "--own-users");
+}
+
+static void put_spec(const struct kube *k, struct kube_node *spec)
+{
+	bool wire = k->o->topology == KUBE_WIRE;
+	bool native = k->o->sidecar == KUBE_SIDECAR_NATIVE;
+	struct kube_node *list;
+
+	kube_tree_bool(spec, "automountServiceAccountToken", false);
+	list = kube_tree_list(spec, "containers");
+	if (wire && !native)
+		kube_gate_put(k, list);
+	kube_agent_put(k, list);
+	put_dns(k, spec);
+	kube_pod_hosts_nothing(k, spec);
 	list = kube_tree_list(spec, "initContainers");
-	kube_fence_put(k, list);
-	if (native)
+	if (wire)
+		kube_fence_put(k, list);
+	if (wire && native)
 		kube_gate_put(k, list);
 	kube_work_put(k, list);
 	kube_tree_word(spec, "restartPolicy", restart_of(k));
@@ -115,7 +159,8 @@ static void put_spec(const struct kube *k, struct kube_node *spec)
 	kube_tree_bool(spec, "shareProcessNamespace", false);
 	kube_tree_number(spec, "terminationGracePeriodSeconds", 30);
 	list = kube_tree_list(spec, "volumes");
-	kube_gate_volumes(k, list);
+	if (wire)
+		kube_gate_volumes(k, list);
 	kube_agent_volumes(k, list);
 }
 
@@ -126,7 +171,7 @@ static void put_template(const struct kube *k, struct kube_node *in,
 {
 	struct kube_node *t = kube_tree_map(in, key);
 
-	kube_labels_put(k, kube_tree_map(t, "metadata"));
+	kube_labels_put(k, kube_tree_map(t, "metadata"), role_of(k));
 	put_spec(k, kube_tree_map(t, "spec"));
 }
 
@@ -163,7 +208,7 @@ static void put_deployment(const struct kube *k, struct kube_node *spec)
 
 	put_count(spec, "replicas", k->o->replicas, 1, "--replicas");
 	m = kube_tree_map(kube_tree_map(spec, "selector"), "matchLabels");
-	kube_tree_text(m, "app.kubernetes.io/name", k->o->name);
+	kube_tree_text(m, KUBE_NAME_LABEL, k->o->name);
 	kube_tree_word(kube_tree_map(spec, "strategy"), "type", "Recreate");
 	put_template(k, spec, "template");
 }
@@ -179,12 +224,12 @@ static void put_sandboxes(const struct kube *k, struct kube_node *spec)
 
 /* Sandboxes that wait to be claimed, all of one plan: with another the old ones
  * go at once. */
-static struct kube_node *pool_tree(const struct kube *k)
+struct kube_node *kube_pool_tree(const struct kube *k)
 {
 	struct kube_node *meta, *root, *spec;
 
 	root = kube_object(k, KUBE_POOLS, "SandboxWarmPool", k->o->name, &meta);
-	kube_labels_put(k, meta);
+	kube_labels_put(k, meta, role_of(k));
 	spec = kube_tree_map(root, "spec");
 	put_count(spec, "replicas", k->o->replicas, 1, "--replicas");
 	kube_tree_text(kube_tree_map(spec, "sandboxTemplateRef"), "name",
@@ -208,7 +253,7 @@ struct kube_node *kube_pod_tree(const struct kube *k)
 	root = kube_object(k, kinds[k->o->kind][0], kinds[k->o->kind][1],
 			   k->o->name, &meta);
 	kube_tree_flag(meta->items.v[0], "--name");
-	kube_labels_put(k, meta);
+	kube_labels_put(k, meta, role_of(k));
 	spec = kube_tree_map(root, "spec");
 	switch (k->o->kind) {
 	case KUBE_POD:
@@ -229,72 +274,4 @@ struct kube_node *kube_pod_tree(const struct kube *k)
 		return root;
 	}
 	abort();
-}
-
-bool kube_object_emit(const struct emit_in *in,
-		      struct kube_node *(*tree)(const struct kube *k),
-		      struct buf *out)
-{
-	char digest[SHA256_HEX_MAX];
-	struct kube_node *root;
-	struct plan p;
-	struct kube k;
-
-	if (!kube_plan(in, &p, digest))
-		return false;
-	k = kube_begin(in, digest);
-	root = tree(&k);
-	kube_tree_write(k.a, &root, 1, out);
-	return true;
-}
-
-bool kube_pod_emit(const struct emit_in *in, struct buf *out)
-{
-	if (!kube_object_emit(in, kube_pod_tree, out))
-		return false;
-	if (in->kubernetes->kind != KUBE_TEMPLATE)
-		return true;
-	buf_adds(out, "---\n");
-	return kube_object_emit(in, pool_tree, out);
-}
-
-bool kube_network_emit(const struct emit_in *in, struct buf *out)
-{
-	return kube_object_emit(in, kube_network_tree, out);
-}
-
-bool kube_kustomization_emit(const struct emit_in *in, struct buf *out)
-{
-	static const char *const files[] = {PLAN_CONFIGMAP, PLAN_NETWORKPOLICY,
-					    PLAN_POD, NULL};
-	struct kube_node *root = kube_tree_root(in->a);
-
-	kube_tree_word(root, "apiVersion", "kustomize.config.k8s.io/v1beta1");
-	kube_tree_word(root, "kind", "Kustomization");
-	kube_tree_words(root, "resources", files);
-	kube_tree_write(in->a, &root, 1, out);
-	return true;
-}
-
-static void put_fields(cJSON *all, const char *file,
-		       const struct kube_node *root)
-{
-	cJSON *one = json_object();
-
-	kube_tree_causes(root, "", one);
-	json_put(all, file, one);
-}
-
-cJSON *kube_fields(const struct emit_in *in)
-{
-	struct kube k = kube_begin(in, "");
-	cJSON *all;
-
-	if (!kube_check(in))
-		return NULL;
-	all = json_object();
-	put_fields(all, PLAN_ADMISSION, kube_admission_tree(&k));
-	put_fields(all, PLAN_NETWORKPOLICY, kube_network_tree(&k));
-	put_fields(all, PLAN_POD, kube_pod_tree(&k));
-	return all;
 }

@@ -11,6 +11,10 @@
 /* How things of a Pod's are called, in it and in what admits it. */
 #define KUBE_PLAN_NAME	    "membrane-plan-" /* and the plan's digest */
 #define KUBE_PLAN_LABEL	    "membrane/plan"  /* the digest's first part */
+#define KUBE_NAME_LABEL	    "app.kubernetes.io/name"
+#define KUBE_ROLE_LABEL	    "membrane/role" /* where there are two Pods */
+#define KUBE_ROLE_AGENT	    "agent"
+#define KUBE_ROLE_GATE	    "gate"
 #define KUBE_LABEL_HEX	    40u		     /* of 64: a label has 63 at most */
 #define KUBE_VOLUME_PLAN    "plan"
 #define KUBE_VOLUME_RUN	    "gate-run"
@@ -42,6 +46,28 @@ must_check bool kube_check(const struct emit_in *in);
 /* Says so. False. */
 must_check bool kube_refuse(const struct emit_in *in, struct span at,
 			    const char *what, const char *help);
+
+/* --- kube_apart.c --------------------------------------------------------- */
+
+/* What no gate holds that is reached at one address, at its line. */
+must_check bool kube_apart_check(const struct emit_in *in);
+/* kubernetes.json: where it is. */
+void kube_apart_json(const struct emit_in *in, cJSON *root);
+/* The ports that it is reached at: those of grants, which are TCP. */
+ir_ports kube_apart_ports(const struct kube *k);
+/* Of the grants behind one of them: what made that. */
+void kube_apart_from(const struct kube *k, struct kube_node *n, uint16_t port);
+
+/* --- kube_apart_network.c ------------------------------------------------- */
+
+/* Of the agent's Pod, and of the gate's. */
+struct kube_node *kube_apart_agent_network(const struct kube *k);
+struct kube_node *kube_apart_gate_network(const struct kube *k);
+
+/* --- kube_apart_gate.c ---------------------------------------------------- */
+
+struct kube_node *kube_apart_deployment(const struct kube *k);
+struct kube_node *kube_apart_service(const struct kube *k);
 
 /* --- kube_words.c --------------------------------------------------------- */
 
@@ -83,11 +109,27 @@ struct kube_node *kube_admission_tree(const struct kube *k);
 /* --- kube_network.c ------------------------------------------------------- */
 
 struct kube_node *kube_network_tree(const struct kube *k);
+/* "egress": what the gate lets out, and its own questions. */
+void kube_network_egress(const struct kube *k, struct kube_node *spec);
+/* {"port": N, "protocol": "TCP"}, an item of "ports". */
+struct kube_node *kube_network_port(struct kube_node *list, uint16_t port,
+				    const char *proto);
 
 /* --- kube_pod.c ----------------------------------------------------------- */
 
-void kube_labels_put(const struct kube *k, struct kube_node *in);
+/* role: of one of two Pods; NULL: there is one, or it is neither's. */
+void kube_labels_put(const struct kube *k, struct kube_node *in,
+		     const char *role);
+/* "matchLabels" of the Pods of that role. */
+void kube_role_put(const struct kube *k, struct kube_node *selector,
+		   const char *role);
+/* The object's name, or that of the gate's own objects. */
+struct str kube_role_name(const struct kube *k, const char *role);
 struct kube_node *kube_pod_tree(const struct kube *k);
+/* What hands Pods out, of KUBE_TEMPLATE. */
+struct kube_node *kube_pool_tree(const struct kube *k);
+/* Fields of a Pod: nothing of the node's is its own, nor of Services'. */
+void kube_pod_hosts_nothing(const struct kube *k, struct kube_node *spec);
 /* "apiVersion", "kind", and "metadata" with a name: what each object has. */
 struct kube_node *kube_object(const struct kube *k, const char *api,
 			      const char *kind, struct str name,

@@ -1,0 +1,135 @@
+/* The files of manifests, which objects are in each, and the list of what is
+ * applied together. */
+#include "compiler/emit/kubernetes/parts.h"
+
+#include "compiler/plan/files.h"
+
+#define TREES_MAX 2u
+
+/* The objects of one file, in their order. */
+struct file {
+	const char *name;
+	struct kube_node *(*trees[TREES_MAX])(const struct kube *k);
+};
+
+static const struct file pod_file = {PLAN_POD, {kube_pod_tree}};
+static const struct file pool_file = {PLAN_POD,
+				      {kube_pod_tree, kube_pool_tree}};
+static const struct file gate_file = {
+	PLAN_GATE_POD, {kube_apart_service, kube_apart_deployment}};
+static const struct file admission_file = {PLAN_ADMISSION,
+					   {kube_admission_tree}};
+static const struct file network_file = {PLAN_NETWORKPOLICY,
+					 {kube_network_tree}};
+static const struct file apart_network_file = {
+	PLAN_NETWORKPOLICY,
+	{kube_apart_agent_network, kube_apart_gate_network}};
+
+static const struct file *network_of(const struct emit_in *in)
+{
+	return kube_apart(in) ? &apart_network_file : &network_file;
+}
+
+static const struct file *pod_of(const struct emit_in *in)
+{
+	return in->kubernetes->kind == KUBE_TEMPLATE ? &pool_file : &pod_file;
+}
+
+static size_t make_trees(const struct kube *k, const struct file *f,
+			 struct kube_node *out[TREES_MAX])
+{
+	size_t n = 0;
+
+	while (n < TREES_MAX && f->trees[n]) {
+		out[n] = f->trees[n](k);
+		n++;
+	}
+	return n;
+}
+
+/* Each object says of what plan it is. */
+static bool emit_file(const struct emit_in *in, const struct file *f,
+		      struct buf *out)
+{
+	struct kube_node *roots[TREES_MAX];
+	char digest[SHA256_HEX_MAX];
+	struct plan p;
+	struct kube k;
+	size_t n;
+
+	if (!kube_plan(in, &p, digest))
+		return false;
+	k = kube_begin(in, digest);
+	n = make_trees(&k, f, roots);
+	kube_tree_write(k.a, roots, n, out);
+	return true;
+}
+
+bool kube_object_emit(const struct emit_in *in,
+		      struct kube_node *(*tree)(const struct kube *k),
+		      struct buf *out)
+{
+	const struct file one = {NULL, {tree}};
+
+	return emit_file(in, &one, out);
+}
+
+bool kube_pod_emit(const struct emit_in *in, struct buf *out)
+{
+	return emit_file(in, pod_of(in), out);
+}
+
+bool kube_gate_emit(const struct emit_in *in, struct buf *out)
+{
+	return emit_file(in, &gate_file, out);
+}
+
+bool kube_network_emit(const struct emit_in *in, struct buf *out)
+{
+	return emit_file(in, network_of(in), out);
+}
+
+/* In the order in which they are applied: what keeps a Pod comes before it. */
+bool kube_kustomization_emit(const struct emit_in *in, struct buf *out)
+{
+	struct kube_node *root = kube_tree_root(in->a), *list;
+
+	kube_tree_word(root, "apiVersion", "kustomize.config.k8s.io/v1beta1");
+	kube_tree_word(root, "kind", "Kustomization");
+	list = kube_tree_list(root, "resources");
+	kube_tree_word(list, NULL, PLAN_CONFIGMAP);
+	kube_tree_word(list, NULL, PLAN_NETWORKPOLICY);
+	if (kube_apart(in))
+		kube_tree_word(list, NULL, PLAN_GATE_POD);
+	kube_tree_word(list, NULL, PLAN_POD);
+	kube_tree_write(in->a, &root, 1, out);
+	return true;
+}
+
+/* Of several objects paths begin with the object's place: "[1].spec". */
+static void put_fields(const struct kube *k, cJSON *all, const struct file *f)
+{
+	struct kube_node *roots[TREES_MAX];
+	size_t n = make_trees(k, f, roots);
+	cJSON *one = json_object();
+
+	for (size_t i = 0; i < n; i++)
+		kube_tree_causes(roots[i],
+				 n > 1 ? arena_fmt(k->a, "[%zu]", i).p : "",
+				 one);
+	json_put(all, f->name, one);
+}
+
+cJSON *kube_fields(const struct emit_in *in)
+{
+	struct kube k = kube_begin(in, "");
+	cJSON *all;
+
+	if (!kube_check(in))
+		return NULL;
+	all = json_object();
+	put_fields(&k, all, kube_apart(in) ? &gate_file : &admission_file);
+	put_fields(&k, all, network_of(in));
+	put_fields(&k, all, pod_of(in));
+	return all;
+}
