@@ -97,9 +97,8 @@ def decisions_are_those_of_explain():
             allow = said["verdict"] == "allow"
             check(result["ok"] == allow, text, result)
             record = record_of(records, fields)
-            # Of UDP the gate says no more than that.
             check(record.get("verdict") == said["verdict"] and
-                  record["reason"] in (said["reason"], record.get("proto")),
+                  record["reason"] == said["reason"],
                   "%s: %s, %s" % (text, said["verdict"], said["reason"]),
                   record or records)
             check(bool(p.arrived(**out)) == allow, "what arrived of " + text,

@@ -180,8 +180,7 @@ Definition arrival (g : grant) (f : flow) : reason :=
   if negb (speaks g f) || (negb (is_raw f) && (negb (has_proto g Tcp) ||
        (opaque g && negb (has_port g (f_proto f) (f_port f))))) then NoGrant
   else if negb (has_port g (f_proto f) (f_port f)) then
-    (match f_proto f with Udp => if has_proto g Udp then PortOther else UdpOnly
-                        | Tcp => PortOther end)
+    (match f_proto f with Udp => UdpOnly | Tcp => PortOther end)
   else if negb (scheme_ok g f) then SchemeOther
   else if by_net g then Granted
   else if negb (public (f_addr f)) &&

@@ -182,7 +182,7 @@ Proof.
   destruct (speaks g f) eqn:S; simpl in H; [|discriminate].
   destruct (negb (is_raw f) && _); simpl in H; [discriminate|].
   destruct (has_port g (f_proto f) (f_port f)); simpl in H;
-    [|destruct (f_proto f), (has_proto g Udp); discriminate].
+    [|destruct (f_proto f); discriminate].
   destruct (scheme_ok g f); simpl in H; [|discriminate].
   destruct (g_private g && negb (is_raw f)); simpl in H;
     rewrite ?orb_true_r, ?andb_false_r in H; simpl in H;
@@ -197,7 +197,7 @@ Theorem private_holds : forall g f, by_net g = false ->
 Proof.
   intros g f D P A. unfold permits, nearness, arrival. rewrite D, P, A. simpl.
   destruct (negb (speaks g f) || _); auto. destruct (negb (has_port _ _ _)).
-  - destruct (f_proto f), (has_proto g Udp); auto.
+  - destruct (f_proto f); auto.
   - destruct (negb (scheme_ok g f)); auto.
 Qed.
 

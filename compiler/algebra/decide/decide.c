@@ -126,14 +126,6 @@ enum decide_keep decide_answer(const struct ir_policy *p, struct str name,
 
 /* --- flows --------------------------------------------------------------- */
 
-static bool has_proto(const ir_ports *ports, enum ir_proto proto)
-{
-	vec_each(r, ports)
-		if (r->proto == proto)
-			return true;
-	return false;
-}
-
 /* Does a denial speak of the flow's destination, whatever the port? */
 static bool denies_flow(const struct ir_grant *d, const struct decide_flow *f)
 {
@@ -214,10 +206,7 @@ static enum reason judge_grant(const struct ir_policy *p,
 	if (r == REACH_NOT)
 		return REASON_NO_GRANT;
 	if (!ports_has(&g->ports, f->proto, f->port))
-		return f->proto == IR_PROTO_UDP &&
-				       !has_proto(&g->ports, f->proto)
-			       ? REASON_UDP
-			       : REASON_PORT;
+		return f->proto == IR_PROTO_UDP ? REASON_UDP : REASON_PORT;
 	if (r == REACH_PRIVATE)
 		return REASON_PRIVATE_ADDRESS;
 	return ir_grant_http(g) ? REASON_NOT_HTTP : REASON_GRANTED;
