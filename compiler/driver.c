@@ -60,7 +60,7 @@ struct pass_ctx driver_ctx(struct compilation *c)
 	return (struct pass_ctx){c->a, &c->sources, &c->diags};
 }
 
-static struct emit_in emit_in(struct compilation *c)
+struct emit_in driver_emit(struct compilation *c)
 {
 	return (struct emit_in){
 		.policy = &c->policy,
@@ -71,6 +71,7 @@ static struct emit_in emit_in(struct compilation *c)
 		.unwritten = c->unwritten,
 		.places = c->places.n ? places_read(c->a, c->places) : NULL,
 		.kubernetes = c->kubernetes,
+		.made = c->ok ? &c->plan : NULL,
 	};
 }
 
@@ -82,7 +83,7 @@ static bool is_asked_for(const struct compilation *c, const struct pass *pass)
 /* For --dump-ir: the policy as it is now. */
 static void dump_policy(struct compilation *c)
 {
-	struct emit_in in = emit_in(c);
+	struct emit_in in = driver_emit(c);
 	struct buf out;
 
 	buf_init(&out, c->a);
@@ -147,7 +148,7 @@ int driver_compile(struct compilation *c, const struct front_input *in,
 	if (c->origins.n && !origins_adopt(&ctx, c->origins, &c->policy))
 		return err_set(err, -EPROTO, "provenance.json: not one");
 	third_party_reach(c->a, &c->policy, &c->reached);
-	emit = emit_in(c);
+	emit = driver_emit(c);
 	c->ok = emit_all(&emit, &c->plan);
 	seal_sources(c);
 	return 0;

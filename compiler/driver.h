@@ -6,6 +6,7 @@
 
 #include "compiler/base/diag.h"
 #include "compiler/base/err.h"
+#include "compiler/emit/emit.h"
 #include "compiler/emit/marks.h"
 #include "compiler/front/front.h"
 #include "compiler/lint/lint.h"
@@ -74,6 +75,8 @@ struct driver_look {
  * policy that a command is about, and not for those that it compares it with.
  */
 void driver_lint(struct compilation *c, const struct driver_look *look);
+/* For an emitter that a command runs by itself; when c->ok, made is its plan. */
+struct emit_in driver_emit(struct compilation *c);
 void driver_done(struct compilation *c);
 
 /* The names of the passes, in order; NULL at the end. */

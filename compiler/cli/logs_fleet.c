@@ -161,14 +161,6 @@ static int show_merged(struct shown *s, struct err *err)
 	return fleet_each(s->fleet, show_line, s, err);
 }
 
-struct kubectl kubectl_of(struct arena *a, const struct options *o)
-{
-	return (struct kubectl){
-		.context = str_of(options_value(a, o, OPTION_CONTEXT, "")),
-		.ns = str_of(options_value(a, o, OPTION_NAMESPACE, "")),
-	};
-}
-
 /* Pods that have no such container, or none yet. */
 static void tell_complaint(struct arena *a, struct str complaint)
 {

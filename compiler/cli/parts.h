@@ -10,6 +10,7 @@
 #include "runtime/launch/kubernetes/kubectl.h"
 
 struct compilation;
+struct launch_opts;
 
 /* --- images.c ------------------------------------------------------------- */
 
@@ -20,10 +21,19 @@ struct compilation;
 must_check int images_build_for(struct arena *a, const char *agent,
 				struct err *err);
 
+/* --- run_pod.c ------------------------------------------------------------ */
+
+/* Which cluster the command line means, and where in it. */
+struct kubectl kubectl_of(struct arena *a, const struct options *o);
+/* --target: what has no meaning there is refused, and said so. */
+must_check bool run_pod_fits(const struct options *o,
+			     const struct compilation *c);
+/* As pod_run(), of what was compiled with --target. */
+must_check int run_pod(struct compilation *c, const struct options *o,
+		       const struct launch_opts *opts, struct err *err);
+
 /* --- logs_fleet.c --------------------------------------------------------- */
 
-/* Which cluster the command line means. */
-struct kubectl kubectl_of(struct arena *a, const struct options *o);
 /* Is it about Pods, or about a folder or file of records? */
 must_check bool logs_is_fleet(struct arena *a, const struct options *o);
 /* The exit status. */

@@ -4,6 +4,7 @@
 #include "compiler/cli/text/view.h"
 #include "compiler/cli/workspace/inputs.h"
 #include "runtime/launch/docker/docker_session.h"
+#include "runtime/launch/kubernetes/objects.h"
 #include "runtime/launch/session/metadata.h"
 #include "runtime/launch/session/change_log.h"
 
@@ -18,6 +19,7 @@ struct one {
 	enum session_found state;
 	struct metadata_end end; /* of FINISHED */
 	change_log_list changes; /* of its policy */
+	struct objects pod;	 /* where it is in a cluster; or nothing */
 };
 
 struct list {
@@ -54,6 +56,10 @@ static int find_sessions(struct list *l, const char *state, bool all_of_them,
 			metadata_end_read(l->a, s, &x.end);
 		if (rc == 0)
 			rc = change_log_read(l->a, s, &x.changes, err);
+		/* of a note that cannot be read nothing is shown */
+		if (session_is_pod(s) &&
+		    objects_noted(l->a, s, &x.pod, err) < 0)
+			x.pod = (struct objects){0};
 		if (rc == 0 && (all_of_them || x.state != SESSION_FINISHED))
 			*vec_push(l->a, &l->sessions) = x;
 	}
@@ -115,10 +121,11 @@ static bool is_over(const struct one *x)
 	return x->state == SESSION_FINISHED;
 }
 
-/* Those of the native engine have none, whatever Docker would say. */
+/* Those of other engines have none, whatever Docker would say. */
 static bool may_have_containers(const struct one *x)
 {
-	return !is_over(x) && !session_is_native(&x->about.session);
+	return !is_over(x) && !session_is_native(&x->about.session) &&
+	       !session_is_pod(&x->about.session);
 }
 
 /* --- as text -------------------------------------------------------------- */
@@ -140,6 +147,20 @@ static struct str command_text(struct arena *a, const struct metadata *x)
 	return buf_str(&b);
 }
 
+static void add_pod(struct buf *b, const struct objects *pod)
+{
+	buf_adds(b, "Pod ");
+	view_clean(b, pod->name);
+	if (pod->at.ns.n) {
+		buf_adds(b, " in ");
+		view_clean(b, pod->at.ns);
+	}
+	if (pod->at.context.n) {
+		buf_adds(b, " of ");
+		view_clean(b, pod->at.context);
+	}
+}
+
 static struct str containers_text(const struct list *l, const struct one *x)
 {
 	struct buf b;
@@ -155,6 +176,8 @@ static struct str containers_text(const struct list *l, const struct one *x)
 	}
 	if (session_is_native(&x->about.session))
 		buf_adds(&b, "by the native engine");
+	else if (x->pod.name.n)
+		add_pod(&b, &x->pod);
 	else if (b.n == 0)
 		buf_adds(&b, l->asked ? "no container" : "containers unknown");
 	if (x->state == SESSION_DEAD)
@@ -262,6 +285,16 @@ static cJSON *containers_json(const struct list *l, const struct one *x)
 	return all;
 }
 
+static cJSON *pod_json(const struct objects *pod)
+{
+	cJSON *o = json_object();
+
+	json_put_str(o, "context", pod->at.context);
+	json_put_str(o, "namespace", pod->at.ns);
+	json_put_str(o, "name", pod->name);
+	return o;
+}
+
 /* Of one that has ended; without a status when it was lost. */
 static void put_end(cJSON *o, const struct metadata_end *end)
 {
@@ -303,6 +336,8 @@ static struct str list_json(const struct list *l)
 		json_put_bool(o, "terminal", x->about.streams.tty);
 		if (x->changes.n)
 			json_put(o, "changes", changes_list(x));
+		if (x->pod.name.n)
+			json_put(o, "pod", pod_json(&x->pod));
 		if (is_over(x))
 			put_end(o, &x->end);
 		else

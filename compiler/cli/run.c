@@ -318,7 +318,8 @@ static int launch_session(struct attempt *t)
 	struct err err;
 	int status;
 
-	status = launch_run(&opts, &err);
+	status = t->c.kubernetes ? run_pod(&t->c, t->o, &opts, &err)
+				 : launch_run(&opts, &err);
 	if (status < 0) {
 		if (t->lesson)
 			t->lesson->id[0] = '\0';
@@ -557,11 +558,21 @@ static bool is_bounded(struct attempt *t)
 	return !t->lesson || t->lesson->begin(t->lesson->ctx, &t->c);
 }
 
+/* Of a Pod: no engine, image, repository or folder of this machine. */
+static bool may_run_pod(struct attempt *t)
+{
+	return run_pod_fits(t->o, &t->c) && is_trusted(t) && is_sealed(t) &&
+	       write_config(t);
+}
+
 /* Everything that can be said no to while nothing runs. */
 static bool may_run(struct arena *a, struct attempt *t)
 {
-	return inputs_compile(a, t->o, false, &t->in, &t->c) == STATUS_OK &&
-	       inputs_apart(t->c.a, &t->in) &&
+	if (inputs_compile(a, t->o, false, &t->in, &t->c) != STATUS_OK)
+		return false;
+	if (t->c.kubernetes)
+		return may_run_pod(t);
+	return inputs_apart(t->c.a, &t->in) &&
 	       reached_allowed(t->c.a, &t->in) && choose_profile(a, t) &&
 	       can_enforce(t) && is_bounded(t) && is_trusted(t) &&
 	       is_sealed(t) && find_linked(t) && write_config(t) &&

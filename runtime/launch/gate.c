@@ -31,15 +31,19 @@ static int open_record(const char *dir, const char *name, int *out,
 	return 0;
 }
 
+int gate_record(struct gate *g, const char *dir, struct err *err)
+{
+	int rc = decisions_open(&g->decisions, dir, err);
+
+	g->dir = dir;
+	return rc < 0 ? rc : open_record(dir, "gate.log", &g->log, err);
+}
+
 int gate_start(struct gate *g, struct engine *e, char *const *argv,
 	       const char *dir, int keep_fd, struct err *err)
 {
-	int rc;
+	int rc = gate_record(g, dir, err);
 
-	g->dir = dir;
-	rc = decisions_open(&g->decisions, dir, err);
-	if (rc == 0)
-		rc = open_record(dir, "gate.log", &g->log, err);
 	if (rc == 0)
 		rc = engine_start_piped(e, ENGINE_GATE, argv, keep_fd, &g->pid,
 					&g->in, &g->out, &g->err, err);
@@ -270,6 +274,19 @@ void gate_init(struct gate *g, struct summary *summary)
 int gate_pump(struct gate *g, struct err *err)
 {
 	return says_pump(&g->says, &g->out, &g->err, err);
+}
+
+int gate_take(struct gate *g, struct str text, struct err *err)
+{
+	return says_take(&g->says, text, err);
+}
+
+void gate_take_words(struct gate *g, struct str line)
+{
+	on_stderr(g, line);
+	on_stderr(g, STR("\n"));
+	if (!g->says.words_done && line.n)
+		on_words(g, line);
 }
 
 void gate_close_stdin(struct gate *g)

@@ -63,6 +63,12 @@ struct gate {
 
 /* Nothing is open. What it decides is counted in summary, borrowed. */
 void gate_init(struct gate *g, struct summary *summary);
+/* Its records in dir, the session's: part of gate_start(). */
+must_check int gate_record(struct gate *g, const char *dir, struct err *err);
+/* Some of what it says on stdout, that came another way than by g->out. */
+must_check int gate_take(struct gate *g, struct str text, struct err *err);
+/* The same of stderr: a line without its LF. */
+void gate_take_words(struct gate *g, struct str line);
 /* Start it; hello goes to its stdin. */
 must_check int gate_start(struct gate *g, struct engine *e, char *const *argv,
 			  const char *dir, int keep_fd, struct err *err);

@@ -161,7 +161,7 @@ static int end_trial(struct trial *t, struct err *err)
 	t->gate->pid = 0;
 	gate_done(t->gate);
 	native_close(t->native);
-	return reap_native(t->o.state, &t->session, err);
+	return reap_alone(t->o.state, &t->session, err);
 }
 
 static void init_trial(struct trial *t)

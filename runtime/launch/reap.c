@@ -6,6 +6,7 @@
 #include "runtime/launch/docker/docker_session.h"
 #include "runtime/launch/docker/rootless.h"
 #include "runtime/launch/home.h"
+#include "runtime/launch/kubernetes/objects.h"
 #include "runtime/launch/launch.h"
 #include "runtime/launch/mounts/freeze.h"
 #include "runtime/launch/mounts/masks.h"
@@ -104,8 +105,15 @@ int reap_session(struct docker *d, const char *state, const struct session *s,
 	return rc < 0 ? rc : masks_release(state, s->id, err);
 }
 
-int reap_native(const char *state, const struct session *s, struct err *err)
+bool reap_is_alone(const struct session *s)
 {
+	return session_is_native(s) || session_is_pod(s);
+}
+
+int reap_alone(const char *state, const struct session *s, struct err *err)
+{
+	if (session_is_pod(s))
+		return objects_reap(s, err);
 	cgroup_end(s->dir);
 	return reap_session(NULL, state, s, err);
 }
@@ -139,8 +147,8 @@ int reap_dead(struct arena *a, const char *state, const struct endpoint *at,
 	vec_each(s, &all) {
 		rc = session_take(s, &one);
 		if (rc == SESSION_DEAD) {
-			rc = session_is_native(s)
-				     ? reap_native(state, s, &one)
+			rc = reap_is_alone(s)
+				     ? reap_alone(state, s, &one)
 				     : reap_by_docker(a, state, s, at, docker,
 						      &one);
 			session_release(s, rc == 0);
@@ -152,10 +160,23 @@ int reap_dead(struct arena *a, const char *state, const struct endpoint *at,
 			*err = one;
 			first = rc;
 		}
-		if (first && !*docker && !session_is_native(s))
+		if (first && !*docker && !reap_is_alone(s))
 			break; /* nobody to ask: the next would wait, too */
 	}
 	return first;
+}
+
+void reap_others(struct arena *a, const char *state, const struct endpoint *at,
+		 bool quiet)
+{
+	struct docker *docker = NULL;
+	unsigned ended = 0;
+	struct err err;
+
+	if (reap_dead(a, state, at, &docker, &ended, &err) < 0 && !quiet)
+		fprintf(stderr, "membrane: cleaning up: %s\n", err.text);
+	docker_close(docker);
+	session_prune(a, state);
 }
 
 bool reap_is_under_way(struct arena *a, const char *state)
@@ -216,7 +237,7 @@ static int end_living(struct reset *r, struct session *s)
 	if (pid > 1)
 		kill(pid, SIGTERM);
 	while (true) {
-		rc = session_is_native(s)
+		rc = reap_is_alone(s)
 			     ? 0
 			     : remove_containers(r->docker, s, r->err);
 		if (rc >= 0)
@@ -241,10 +262,10 @@ static int end_session(struct reset *r, const char *state, struct session *s)
 	if (rc == SESSION_ALIVE)
 		rc = end_living(r, s);
 	if (rc == SESSION_DEAD) {
-		rc = session_is_native(s)
-			     ? reap_native(state, s, r->err)
+		rc = reap_is_alone(s)
+			     ? reap_alone(state, s, r->err)
 			     : reap_session(r->docker, state, s, r->err);
-		if (rc == 0 && !session_is_native(s))
+		if (rc == 0 && !reap_is_alone(s))
 			rc = freeze_thaw(r->a, r->docker, state, s, r->err);
 		session_release(s, rc == 0);
 	}
@@ -256,7 +277,7 @@ static int end_session(struct reset *r, const char *state, struct session *s)
 
 /* All that may be meant: then there is nothing to ask Docker, which may not
  * even be here. */
-static bool are_native(const sessions *all, const char *which)
+static bool are_alone(const sessions *all, const char *which)
 {
 	bool any = false, only = true;
 
@@ -265,7 +286,7 @@ static bool are_native(const sessions *all, const char *which)
 		    !(which[0] && str_starts(str_of(s->id), str_of(which))))
 			continue;
 		any = true;
-		only &= session_is_native(s);
+		only &= reap_is_alone(s);
 	}
 	return any && only;
 }
@@ -288,7 +309,7 @@ static int reset_all(struct reset *r, const char *state, const char *which)
 	bool found = !which;
 	int rc = session_list(r->a, state, &all, r->err);
 
-	if (rc == 0 && !are_native(&all, which))
+	if (rc == 0 && !are_alone(&all, which))
 		rc = ask_docker(r);
 	vec_each(s, &all) {
 		if (rc < 0 || (which && !is_named(r, s, which)))

@@ -20,9 +20,12 @@
  */
 must_check int reap_session(struct docker *d, const char *state,
 			    const struct session *s, struct err *err);
-/* The same of one whose parts have died with its launcher. */
-must_check int reap_native(const char *state, const struct session *s,
-			   struct err *err);
+/* Docker has nothing of it: it was another engine's. */
+bool reap_is_alone(const struct session *s);
+/* The same of such a one: its parts have died with its launcher, or are in a
+ * cluster, where kubectl removes them. */
+must_check int reap_alone(const char *state, const struct session *s,
+			  struct err *err);
 /*
  * Clean up every dead session. Docker is only asked when there is one. *docker
  * may be NULL; what is opened for it is left there for the caller.
@@ -30,6 +33,10 @@ must_check int reap_native(const char *state, const struct session *s,
 must_check int reap_dead(struct arena *a, const char *state,
 			 const struct endpoint *at, struct docker **docker,
 			 unsigned *out_ended, struct err *err);
+/* The same, best effort: a dead session that cannot be cleaned up harms nobody.
+ * And what is too old goes. */
+void reap_others(struct arena *a, const char *state, const struct endpoint *at,
+		 bool quiet);
 /*
  * Is there a session whose launcher is gone, and with it not all of the rest?
  * Its watchdog, or another launcher, removes that.

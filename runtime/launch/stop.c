@@ -45,8 +45,8 @@ static int clean_up(struct arena *a, const char *state, struct session *s,
 	struct endpoint at;
 	int rc;
 
-	if (session_is_native(s)) {
-		rc = reap_native(state, s, err);
+	if (reap_is_alone(s)) {
+		rc = reap_alone(state, s, err);
 		session_release(s, rc == 0);
 		return rc;
 	}

@@ -20,7 +20,7 @@
 #define TAKE_TRIES     1000
 #define TAKE_STEP_MS   10
 #define REMOVED_MS     20000 /* for Docker, which was asked to */
-#define COMMANDS_MAX   4u    /* of gate, tracer, view and agent */
+#define COMMANDS_MAX   8u    /* of gate, tracer, view and agent; kubectl's */
 
 enum what {
 	WORD_COMMAND, /* one was started */
@@ -145,7 +145,18 @@ static void clean_native(const char *state, struct session *s,
 
 	if (poll(&p, 1, REMOVED_MS) <= 0)
 		kill_commands(c);
-	session_release(s, reap_native(state, s, &err) == 0);
+	session_release(s, reap_alone(state, s, &err) == 0);
+}
+
+/* kubectl's runs go on for nobody: once what they tell of is gone. */
+static void clean_pod(const char *state, struct session *s,
+		      const struct commands *c)
+{
+	struct err err;
+	int rc = reap_alone(state, s, &err);
+
+	kill_commands(c);
+	session_release(s, rc == 0);
 }
 
 static void watch_launcher(int alive, const char *state, struct session *s,
@@ -157,7 +168,9 @@ static void watch_launcher(int alive, const char *state, struct session *s,
 		let_docker(s, c);
 	else if (!take_lock(s))
 		return;
-	if (session_is_native(s))
+	if (session_is_pod(s))
+		clean_pod(state, s, c);
+	else if (session_is_native(s))
 		clean_native(state, s, c);
 	else
 		clean_session(state, s, at, c);

@@ -57,7 +57,7 @@ static int find_only(struct amend *x)
 	return STATUS_REFUSED;
 }
 
-int amend_find(struct amend *x)
+static int find_session(struct amend *x)
 {
 	const struct option_given *id = options_get(x->o, OPTION_SESSION);
 	enum session_found state = SESSION_FINISHED;
@@ -85,6 +85,18 @@ int amend_find(struct amend *x)
 		return STATUS_OK;
 	console_error("session %s has ended: nothing of it can be changed",
 		      x->about.session.id);
+	return STATUS_REFUSED;
+}
+
+int amend_find(struct amend *x)
+{
+	int status = find_session(x);
+
+	if (status != STATUS_OK || !session_is_pod(&x->about.session))
+		return status;
+	console_error(
+		"session %s is in a Pod: its plan is an immutable ConfigMap, and its gate takes none but that of one digest; change the policy, and run it anew",
+		x->about.session.id);
 	return STATUS_REFUSED;
 }
 

@@ -37,6 +37,13 @@ enum kube_work {
 };
 
 #define KUBE_FAMILIES 2
+/* One Pod of `run`: what differs from what was reviewed. */
+struct kube_run {
+	struct str id;	      /* the session's: behind its name, and a label */
+	char *const *command; /* the agent's; NULL at the end; empty: the
+				 image's own */
+	bool tty, input;      /* the agent has a terminal, or a stdin */
+};
 
 /* What of the manifests is not the policy's: the command line's. All texts
  * are valid where they stand: kube_fault(). */
@@ -58,6 +65,7 @@ struct kube_options {
 	/* KUBE_APART: the gate's, of a Service; one of each family at most. */
 	struct addr gate_at[KUBE_FAMILIES];
 	uint32_t n_gate_at;
+	const struct kube_run *run; /* NULL: as it is reviewed */
 };
 #define KUBE_NAME	"membrane-agent"
 #define KUBE_PODS_MAX	10000u
@@ -84,6 +92,16 @@ bool kube_network_emit(const struct emit_in *in, struct buf *out);
 bool kube_kustomization_emit(const struct emit_in *in, struct buf *out);
 /* kubernetes.json: what the gate is told besides. */
 bool kube_json_emit(const struct emit_in *in, struct buf *out);
+
+/* What is applied by `run`: the plan's ConfigMap, as it is for all Pods of that
+ * plan, and in its own name a NetworkPolicy and a Pod. */
+struct kube_applied {
+	struct str text; /* documents, in this order */
+	struct str name;
+};
+/* Of a policy that was compiled: in->made is all of its plan, and
+ * in->kubernetes has a run. */
+bool kube_run_emit(const struct emit_in *in, struct kube_applied *out);
 
 /*
  * The cause of each field of the manifests, by file: for provenance.json. NULL

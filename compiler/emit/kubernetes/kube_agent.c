@@ -275,12 +275,39 @@ static void put_probe(struct kube_node *c)
 	kube_tree_number(p, "timeoutSeconds", 5);
 }
 
+/* Of `run`: as with docker, behind what the image begins with. */
+static void put_command(const struct kube *k, struct kube_node *c)
+{
+	const struct kube_run *run = k->o->run;
+	struct kube_node *l;
+
+	if (!run || !run->command[0])
+		return;
+	l = kube_tree_list(c, "args");
+	for (size_t i = 0; run->command[i]; i++)
+		kube_tree_literal(l, NULL, str_of(run->command[i]));
+}
+
+static void put_streams(const struct kube *k, struct kube_node *c)
+{
+	const struct kube_run *run = k->o->run;
+
+	if (!run || !(run->tty || run->input))
+		return;
+	kube_tree_bool(c, "stdin", true);
+	kube_tree_bool(c, "stdinOnce", true);
+	if (run->tty)
+		kube_tree_bool(c, "tty", true);
+}
+
 void kube_agent_put(const struct kube *k, struct kube_node *list)
 {
 	struct kube_node *c = kube_tree_map(list, NULL);
 
 	kube_tree_word(c, "name", "agent");
 	put_image(k, c);
+	put_command(k, c);
+	put_streams(k, c);
 	kube_tree_word(c, "workingDir", WORK_AT);
 	put_environment(k, c);
 	put_resources(k, c);

@@ -74,6 +74,26 @@ bool kube_object_emit(const struct emit_in *in,
 	return emit_file(in, &one, out);
 }
 
+bool kube_run_emit(const struct emit_in *in, struct kube_applied *out)
+{
+	char digest[SHA256_HEX_MAX];
+	struct kube_node *roots[3];
+	struct plan p;
+	struct buf b;
+	struct kube k;
+
+	if (!kube_plan(in, &p, digest))
+		return false;
+	k = kube_begin(in, digest);
+	roots[0] = kube_configmap_tree(&k, &p);
+	roots[1] = kube_network_tree(&k);
+	roots[2] = kube_pod_tree(&k);
+	buf_init(&b, k.a);
+	kube_tree_write(k.a, roots, ARRAY_LEN(roots), &b);
+	*out = (struct kube_applied){buf_str(&b), kube_name(&k)};
+	return true;
+}
+
 bool kube_pod_emit(const struct emit_in *in, struct buf *out)
 {
 	return emit_file(in, pod_of(in), out);

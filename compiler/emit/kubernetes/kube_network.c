@@ -269,8 +269,8 @@ struct kube_node *kube_network_tree(const struct kube *k)
 	struct kube_node *root, *meta, *spec, *match;
 
 	root = kube_object(k, "networking.k8s.io/v1", "NetworkPolicy",
-			   k->o->name, &meta);
-	kube_labels_put(k, meta, NULL);
+			   kube_name(k), &meta);
+	kube_session_put(k, kube_labels_put(k, meta, NULL));
 	spec = kube_tree_map(root, "spec");
 	kube_network_egress(k, spec);
 	put_ingress(k, spec);

@@ -93,23 +93,33 @@ bool kube_plan(const struct emit_in *in, struct plan *out,
 	return is_small(in, out, false);
 }
 
+struct kube_node *kube_configmap_tree(const struct kube *k,
+				      const struct plan *p)
+{
+	struct kube_node *root, *meta, *data;
+
+	root = kube_object(k, "v1", "ConfigMap",
+			   arena_fmt(k->a, KUBE_PLAN_NAME "%s", k->digest),
+			   &meta);
+	kube_labels_put(k, meta, NULL);
+	kube_tree_bool(root, "immutable", true);
+	data = kube_tree_map(root, "data");
+	vec_each(f, &p->files)
+		kube_tree_text(data, arena_cstr(k->a, f->name), f->data);
+	return root;
+}
+
 bool kube_configmap_emit(const struct emit_in *in, struct buf *out)
 {
 	char digest[SHA256_HEX_MAX];
-	struct kube_node *root, *meta, *data;
+	struct kube_node *root;
 	struct plan p;
 	struct kube k;
 
 	if (!kube_plan(in, &p, digest))
 		return is_small(in, &p, true);
 	k = kube_begin(in, digest);
-	root = kube_object(&k, "v1", "ConfigMap",
-			   arena_fmt(k.a, KUBE_PLAN_NAME "%s", digest), &meta);
-	kube_labels_put(&k, meta, NULL);
-	kube_tree_bool(root, "immutable", true);
-	data = kube_tree_map(root, "data");
-	vec_each(f, &p.files)
-		kube_tree_text(data, arena_cstr(k.a, f->name), f->data);
+	root = kube_configmap_tree(&k, &p);
 	kube_tree_write(k.a, &root, 1, out);
 	return true;
 }

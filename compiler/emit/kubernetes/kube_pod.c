@@ -18,6 +18,13 @@ struct kube kube_begin(const struct emit_in *in, const char *digest)
 	return k;
 }
 
+struct str kube_name(const struct kube *k)
+{
+	return k->o->run ? arena_fmt(k->a, "%.*s-%.*s", STR_ARG(k->o->name),
+				     STR_ARG(k->o->run->id))
+			 : k->o->name;
+}
+
 struct kube_node *kube_object(const struct kube *k, const char *api,
 			      const char *kind, struct str name,
 			      struct kube_node **out_metadata)
@@ -53,8 +60,8 @@ void kube_role_put(const struct kube *k, struct kube_node *labels,
 	kube_tree_word(labels, KUBE_ROLE_LABEL, role);
 }
 
-void kube_labels_put(const struct kube *k, struct kube_node *in,
-		     const char *role)
+struct kube_node *kube_labels_put(const struct kube *k, struct kube_node *in,
+				  const char *role)
 {
 	struct kube_node *l = kube_tree_map(in, "labels");
 
@@ -65,6 +72,13 @@ void kube_labels_put(const struct kube *k, struct kube_node *in,
 	put_plan(k, l);
 	if (role)
 		kube_tree_word(l, KUBE_ROLE_LABEL, role);
+	return l;
+}
+
+void kube_session_put(const struct kube *k, struct kube_node *labels)
+{
+	if (k->o->run)
+		kube_tree_text(labels, KUBE_SESSION_LABEL, k->o->run->id);
 }
 
 /* Of the agent's Pod, where the gate has one, too. */
@@ -229,7 +243,7 @@ struct kube_node *kube_pool_tree(const struct kube *k)
 	struct kube_node *meta, *root, *spec;
 
 	root = kube_object(k, KUBE_POOLS, "SandboxWarmPool", k->o->name, &meta);
-	kube_labels_put(k, meta, role_of(k));
+	kube_session_put(k, kube_labels_put(k, meta, role_of(k)));
 	spec = kube_tree_map(root, "spec");
 	put_count(spec, "replicas", k->o->replicas, 1, "--replicas");
 	kube_tree_text(kube_tree_map(spec, "sandboxTemplateRef"), "name",
@@ -251,9 +265,9 @@ struct kube_node *kube_pod_tree(const struct kube *k)
 	struct kube_node *meta, *root, *spec;
 
 	root = kube_object(k, kinds[k->o->kind][0], kinds[k->o->kind][1],
-			   k->o->name, &meta);
+			   kube_name(k), &meta);
 	kube_tree_flag(meta->items.v[0], "--name");
-	kube_labels_put(k, meta, role_of(k));
+	kube_session_put(k, kube_labels_put(k, meta, role_of(k)));
 	spec = kube_tree_map(root, "spec");
 	switch (k->o->kind) {
 	case KUBE_POD:

@@ -15,6 +15,7 @@
 #define KUBE_ROLE_LABEL	    "membrane/role" /* where there are two Pods */
 #define KUBE_ROLE_AGENT	    "agent"
 #define KUBE_ROLE_GATE	    "gate"
+#define KUBE_SESSION_LABEL  "membrane/session"
 #define KUBE_LABEL_HEX	    40u		     /* of 64: a label has 63 at most */
 #define KUBE_VOLUME_PLAN    "plan"
 #define KUBE_VOLUME_RUN	    "gate-run"
@@ -84,6 +85,9 @@ must_check bool kube_tmpfs(struct str text, struct str *out_path,
 must_check bool kube_plan(const struct emit_in *in, struct plan *out,
 			  char digest[SHA256_HEX_MAX]);
 
+struct kube_node *kube_configmap_tree(const struct kube *k,
+				      const struct plan *p);
+
 /* --- kube_gate.c ---------------------------------------------------------- */
 
 void kube_fence_put(const struct kube *k, struct kube_node *list);
@@ -117,14 +121,20 @@ struct kube_node *kube_network_port(struct kube_node *list, uint16_t port,
 
 /* --- kube_pod.c ----------------------------------------------------------- */
 
-/* role: of one of two Pods; NULL: there is one, or it is neither's. */
-void kube_labels_put(const struct kube *k, struct kube_node *in,
-		     const char *role);
+/* role: of one of two Pods; NULL: there is one, or it is neither's. The labels,
+ * for more of them. */
+struct kube_node *kube_labels_put(const struct kube *k, struct kube_node *in,
+				  const char *role);
 /* "matchLabels" of the Pods of that role. */
 void kube_role_put(const struct kube *k, struct kube_node *selector,
 		   const char *role);
 /* The object's name, or that of the gate's own objects. */
 struct str kube_role_name(const struct kube *k, const char *role);
+/* The Pod's name, and that of what only it has: of a run, with the session's ID
+ * behind it. */
+struct str kube_name(const struct kube *k);
+/* Of a run, which session's it is. */
+void kube_session_put(const struct kube *k, struct kube_node *labels);
 struct kube_node *kube_pod_tree(const struct kube *k);
 /* What hands Pods out, of KUBE_TEMPLATE. */
 struct kube_node *kube_pool_tree(const struct kube *k);

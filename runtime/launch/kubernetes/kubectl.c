@@ -60,15 +60,27 @@ static int open_input(struct str input, struct err *err)
 	return err_set(err, -EIO, "memory for kubectl's input: not written");
 }
 
+int kubectl_start(struct arena *a, const struct kubectl *k,
+		  const char *const *words, struct proc_opts *o, pid_t *out_pid,
+		  struct err *err)
+{
+	int rc;
+
+	o->argv = kubectl_vector(a, k, words);
+	rc = proc_spawn(o, out_pid, err);
+	if (rc == -ENOENT)
+		return err_set(
+			err, -ENOENT,
+			"there is no kubectl: install it, and see that 'kubectl version' finds the cluster");
+	return rc;
+}
+
 static int spawn_kubectl(struct arena *a, const struct kubectl *k,
 			 struct call *r, struct err *err)
 {
 	auto_fd int in = open_input(r->c->input, err);
 	auto_fd int out = -1, complaint = -1;
-	struct proc_opts o = {.argv = kubectl_vector(a, k, r->c->words),
-			      .group = PROC_SAME,
-			      .keep = -1};
-	int rc;
+	struct proc_opts o = {.group = PROC_SAME, .keep = -1};
 
 	if (in < 0)
 		return err->code;
@@ -78,12 +90,7 @@ static int spawn_kubectl(struct arena *a, const struct kubectl *k,
 	o.in = in;
 	o.out = out;
 	o.err = complaint;
-	rc = proc_spawn(&o, &r->pid, err);
-	if (rc == -ENOENT)
-		return err_set(
-			err, -ENOENT,
-			"there is no kubectl: install it, and see that 'kubectl version' finds the cluster");
-	return rc;
+	return kubectl_start(a, k, r->c->words, &o, &r->pid, err);
 }
 
 /* Those that are whole, to who wants them. */
@@ -210,13 +217,28 @@ int kubectl_run(struct arena *a, const struct kubectl *k,
 	return rc;
 }
 
-int kubectl_fault(const struct kubectl_call *c, struct err *err)
+int kubectl_do(struct arena *a, const struct kubectl *k,
+	       struct kubectl_call *c, struct err *err)
 {
-	struct str rest = c->complaint, line, last = {0};
+	int rc = kubectl_run(a, k, c, err);
 
-	while (str_line(&rest, &line))
+	return rc == 0 && c->status != 0 ? kubectl_fault(c, err) : rc;
+}
+
+struct str kubectl_last_line(struct str complaint)
+{
+	struct str line, last = {0};
+
+	while (str_line(&complaint, &line))
 		if (str_trim(line).n)
 			last = str_trim(line);
+	return last;
+}
+
+int kubectl_fault(const struct kubectl_call *c, struct err *err)
+{
+	struct str last = kubectl_last_line(c->complaint);
+
 	if (last.n == 0)
 		return err_set(err, -EREMOTEIO,
 			       "kubectl %s failed with status %d", c->words[0],

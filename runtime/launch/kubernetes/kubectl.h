@@ -11,6 +11,7 @@
 #include "compiler/base/arena.h"
 #include "compiler/base/err.h"
 #include "compiler/base/str.h"
+#include "compiler/base/sys/proc.h"
 
 #define KUBECTL_WORDS_MAX     32u	    /* behind those of struct kubectl */
 #define KUBECTL_TEXT_MAX      (256u << 20) /* bytes of one answer */
@@ -35,6 +36,13 @@ struct kubectl_call {
 	int status;		    /* its exit status, as a shell has it */
 };
 
+/*
+ * Start one that goes on. o: its streams and group; its words are set here.
+ *   -ENOENT  there is no kubectl
+ */
+must_check int kubectl_start(struct arena *a, const struct kubectl *k,
+			     const char *const *words, struct proc_opts *o,
+			     pid_t *out_pid, struct err *err);
 /* The whole vector, NULL at the end. */
 char **kubectl_vector(struct arena *a, const struct kubectl *k,
 		      const char *const *words);
@@ -46,6 +54,11 @@ char **kubectl_vector(struct arena *a, const struct kubectl *k,
  */
 must_check int kubectl_run(struct arena *a, const struct kubectl *k,
 			   struct kubectl_call *c, struct err *err);
+/* The same where it has to succeed: else -EREMOTEIO, as kubectl_fault(). */
+must_check int kubectl_do(struct arena *a, const struct kubectl *k,
+			  struct kubectl_call *c, struct err *err);
+/* What of it says most; or nothing. */
+struct str kubectl_last_line(struct str complaint);
 /* -EREMOTEIO with kubectl's own words: the last line of its complaint. */
 int kubectl_fault(const struct kubectl_call *c, struct err *err);
 

@@ -26,7 +26,7 @@ bool ending_clean(struct launch *l)
 	} else if (l->docker) {
 		rc = reap_session(l->docker, l->o.state, &l->session, &err);
 	} else if (l->native) {
-		rc = reap_native(l->o.state, &l->session, &err);
+		rc = reap_alone(l->o.state, &l->session, &err);
 	}
 	/* last: no container of ours can start any more */
 	if (rc == 0)

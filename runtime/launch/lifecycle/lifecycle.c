@@ -91,20 +91,6 @@ static int in_session(struct launch *l, struct err *err)
 	return rc;
 }
 
-/* Best effort: a dead session that cannot be cleaned up harms nobody. */
-static void reap_others(struct launch *l)
-{
-	struct docker *docker = NULL;
-	unsigned ended = 0;
-	struct err err;
-
-	if (reap_dead(l->a, l->o.state, &l->at, &docker, &ended, &err) < 0 &&
-	    !l->o.quiet)
-		fprintf(stderr, "membrane: cleaning up: %s\n", err.text);
-	docker_close(docker);
-	session_prune(l->a, l->o.state);
-}
-
 /* Without one, sessions that were Docker's are left for whoever has one. */
 static int find_daemon(struct launch *l, struct err *err)
 {
@@ -138,7 +124,7 @@ int launch_run(const struct launch_opts *o, struct err *err)
 	if (rc == 0)
 		rc = proc_signals_catch(err);
 	if (rc == 0) {
-		reap_others(l);
+		reap_others(a, o->state, &l->at, o->quiet);
 		rc = session_new(a, o->state, &l->session, err);
 		if (rc == 0 && o->id)
 			memcpy(o->id, l->session.id, sizeof(l->session.id));

@@ -198,7 +198,7 @@ void outcome_print(const struct outcome *o)
 	control_words(r->control, &text);
 	summary_print(r->gate->summary, log, colour, &text);
 	advised = summary_advised(r->gate->summary);
-	if (advised.n)
+	if (advised.n && !o->is_fixed)
 		buf_addf(
 			&text,
 			"membrane: or, while a session runs: membrane allow %.*s --save\n",

@@ -21,6 +21,7 @@ struct outcome {
 	const struct committed *emptied; /* its paths: in git's index, since */
 	const struct sshagent_told *ssh; /* NULL: the session had none */
 	uint64_t killed;		 /* processes, for want of memory */
+	bool is_fixed; /* no policy of its kind is changed while it runs */
 	const struct loop *run;		 /* with its gate, control and tracer */
 	int status;			 /* the command's; below 0: of why */
 	const struct err *why;

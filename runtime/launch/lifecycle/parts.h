@@ -46,7 +46,6 @@ struct launch {
 	struct session session;
 	struct watchdog watchdog;
 	struct loop run;
-	char **hook_argv; /* of on_refusal; NULL: no command */
 	int trace_copy;	  /* --trace-log; -1: nowhere */
 	struct executed before;
 	/* In a view: what it was told of, and what git had of it. */

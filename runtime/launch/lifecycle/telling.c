@@ -2,8 +2,9 @@
  * Who is told of refusals when they happen: by stderr where the command has no
  * terminal of its own, and by what the user's policy says.
  */
-#include "runtime/launch/lifecycle/parts.h"
+#include "runtime/launch/lifecycle/telling.h"
 
+#include "runtime/launch/lifecycle/parts.h"
 #include "runtime/launch/workspace/workspaces.h"
 
 #include <errno.h>
@@ -13,25 +14,26 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *at_home(struct launch *l, const char *path)
+static const char *at_home(struct arena *a, const char *path)
 {
 	const char *home = getenv("HOME");
 
 	return strncmp(path, "~/", 2) == 0 && home
-		       ? arena_fmt(l->a, "%s/%s", home, path + 2).p
+		       ? arena_fmt(a, "%s/%s", home, path + 2).p
 		       : path;
 }
 
 /* An agent that can write it would choose what runs here. */
-static int check_place(struct launch *l, const char *real, struct err *err)
+static int check_place(struct arena *a, const struct launch_opts *o,
+		       const char *real, struct err *err)
 {
-	struct workspaces_ask ask = {l->a, l->o.state, l->o.workspace};
+	struct workspaces_ask ask = {a, o->state, o->workspace};
 	const char *slash = strrchr(real, '/');
 	const char *folder =
 		slash == real
 			? "/"
-			: arena_cstr(l->a, (struct str){real, (size_t)(slash -
-								       real)});
+			: arena_cstr(a,
+				     (struct str){real, (size_t)(slash - real)});
 	auto_fd int fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0)
@@ -45,9 +47,11 @@ static int check_place(struct launch *l, const char *real, struct err *err)
 }
 
 /* The words to be started; what they lead to by now. */
-static int find_command(struct launch *l, char *const *words, struct err *err)
+static int find_command(struct arena *a, const struct launch_opts *o,
+			char ***out, struct err *err)
 {
-	const char *path = at_home(l, words[0]);
+	char *const *words = o->tell.command;
+	const char *path = at_home(a, words[0]);
 	char real[PATH_MAX];
 	size_t n = 0;
 	int rc;
@@ -55,24 +59,30 @@ static int find_command(struct launch *l, char *const *words, struct err *err)
 	if (!realpath(path, real) || access(real, X_OK) < 0)
 		return err_set(err, -errno, "'on_refusal': %s: %s", path,
 			       strerror(errno));
-	rc = check_place(l, real, err);
+	rc = check_place(a, o, real, err);
 	while (words[n])
 		n++;
-	l->hook_argv = arena_alloc(l->a, (n + 1) * sizeof(char *));
-	memcpy(l->hook_argv, words, n * sizeof(char *));
-	l->hook_argv[0] = arena_cstr(l->a, str_of(real));
+	*out = arena_alloc(a, (n + 1) * sizeof(char *));
+	memcpy(*out, words, n * sizeof(char *));
+	(*out)[0] = arena_cstr(a, str_of(real));
 	return rc;
+}
+
+int telling_open(struct arena *a, const struct launch_opts *o, const char *id,
+		 struct tell **out, struct err *err)
+{
+	struct refusal_of of = {id, o->workspace};
+	char **command = NULL;
+	int rc = o->tell.command ? find_command(a, o, &command, err) : 0;
+
+	*out = arena_new_of(a, struct tell);
+	tell_init(*out, a, &of);
+	return rc < 0 ? rc : tell_hook(*out, &o->tell, command, err);
 }
 
 int telling_prepare(struct launch *l, struct err *err)
 {
-	const struct tell_wish *wish = &l->o.tell;
-	struct refusal_of of = {l->session.id, l->o.workspace};
-	int rc = wish->command ? find_command(l, wish->command, err) : 0;
-
-	l->run.tell = arena_new_of(l->a, struct tell);
-	tell_init(l->run.tell, l->a, &of);
-	return rc < 0 ? rc : tell_hook(l->run.tell, wish, l->hook_argv, err);
+	return telling_open(l->a, &l->o, l->session.id, &l->run.tell, err);
 }
 
 static void on_refusal(void *ctx, const struct refusal *r)

@@ -2,6 +2,7 @@
  * The agent: when its docker command starts, and whether its container runs.
  */
 #include "runtime/launch/loop/parts.h"
+#include "runtime/launch/loop/progress.h"
 
 #include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/proc.h"

@@ -3,6 +3,7 @@
 #include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/proc.h"
 #include "runtime/launch/loop/parts.h"
+#include "runtime/launch/loop/progress.h"
 
 #include <errno.h>
 #include <poll.h>

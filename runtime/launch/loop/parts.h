@@ -90,7 +90,4 @@ void status_note(struct loop *r, const struct err *why);
 /* The exit status, or a negative errno. */
 int status_exit(struct loop *r, struct err *err);
 
-/* --- progress.c --- */
-void progress_clear(struct loop *r);
-
 #endif

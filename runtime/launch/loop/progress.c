@@ -1,12 +1,11 @@
-/*
- * What a person at a terminal is told of what takes long.
- */
+#include "runtime/launch/loop/progress.h"
+
 #include "runtime/launch/loop/parts.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
-static void tell_progress(struct loop *r, const char *what)
+void progress_tell(struct loop *r, const char *what)
 {
 	if (!r->progress || r->was_told)
 		return;
@@ -31,13 +30,13 @@ void progress_clear(struct loop *r)
 bool progress_say(struct loop *r)
 {
 	if (parts_starting(r))
-		tell_progress(r, r->gate->ready && r->view && !r->view->ready
+		progress_tell(r, r->gate->ready && r->view && !r->view->ready
 					 ? "starting the view of the workspace"
 					 : "starting the gate");
 	if (!parts_ending(r) || (r->agent_made && isatty(STDOUT_FILENO)))
 		return false;
 	if (r->agent)
 		return true;
-	tell_progress(r, "ending the session");
+	progress_tell(r, "ending the session");
 	return false;
 }

@@ -33,6 +33,8 @@ static const char *time_text(struct arena *a, int64_t at_s)
 
 const char *metadata_engine(const char *name)
 {
+	if (strcmp(name, "kubernetes") == 0)
+		return "Kubernetes";
 	return strcmp(name, "native") == 0 ? "the native engine" : "Docker";
 }
 
@@ -129,6 +131,7 @@ static bool parse_about(struct arena *a, const cJSON *o, struct metadata *out)
 	/* without it, it is of a version that had no other, or told no more */
 	out->engine = cJSON_IsString(engine)
 			      ? arena_cstr(a, str_of(engine->valuestring))
+		      : session_is_pod(&out->session)	 ? "kubernetes"
 		      : session_is_native(&out->session) ? "native"
 							 : "docker";
 	out->started_s = timegm(&tm);

@@ -19,7 +19,7 @@ struct metadata_streams {
 
 /* What the policy left to the session's beginning, and was found then. */
 struct metadata_found {
-	const char *engine;   /* what runs it: "docker" or "native" */
+	const char *engine;   /* what runs it: "docker", "native" or "kubernetes" */
 	const char *resolver; /* of the host, which the gate asks; NULL: the
 				 policy names one */
 	const char *roots;    /* the file with those beside the system's; NULL:
@@ -34,7 +34,7 @@ struct metadata {
 	int64_t started_s;   /* since 1970; else when the folder was changed */
 	const char *started; /* the same in UTC: "2026-01-31T12:00:00Z" */
 	const char *workspace;	   /* absolute */
-	const char *engine;	   /* what runs it: "docker" or "native" */
+	const char *engine;	   /* what runs it: "docker", "native" or "kubernetes" */
 	VEC(const char *) mounted; /* where it is inside, one path at least */
 	VEC(const char *) command; /* empty: the image's own */
 	struct metadata_streams streams;

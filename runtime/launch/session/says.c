@@ -73,7 +73,7 @@ static int take_line(struct says *s, struct str line, struct err *err)
 	return rc;
 }
 
-static int take_output(struct says *s, struct str got, struct err *err)
+int says_take(struct says *s, struct str got, struct err *err)
 {
 	for (size_t i = 0; i < got.n; i++) {
 		struct str line = {s->line, s->line_n};
@@ -127,7 +127,7 @@ static int drain_pipe(struct says *s, int *fd, bool is_err, struct err *err)
 		if (is_err)
 			take_words(s, text);
 		else
-			rc = take_output(s, text, err);
+			rc = says_take(s, text, err);
 	}
 	return rc;
 }

@@ -46,6 +46,8 @@ struct says {
  */
 must_check int says_pump(struct says *s, int *out, int *err_out,
 			 struct err *err);
+/* The same of text that came another way than by a pipe. */
+must_check int says_take(struct says *s, struct str text, struct err *err);
 void says_words(struct says *s, struct str text);
 must_check int says_unknown(const struct says *s, const char *event,
 			    struct err *err);

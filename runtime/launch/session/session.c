@@ -300,10 +300,21 @@ int session_set_native(const struct session *s, struct err *err)
 	return fileio_write(AT_FDCWD, path, STR(""), 0600, err);
 }
 
-bool session_is_native(const struct session *s)
+static bool has_file(const struct session *s, const char *name)
 {
 	char path[4096];
 
-	snprintf(path, sizeof(path), "%s/" NATIVE, s->dir);
-	return access(path, F_OK) == 0;
+	return snprintf(path, sizeof(path), "%s/%s", s->dir, name) <
+		       (int)sizeof(path) &&
+	       access(path, F_OK) == 0;
+}
+
+bool session_is_native(const struct session *s)
+{
+	return has_file(s, NATIVE);
+}
+
+bool session_is_pod(const struct session *s)
+{
+	return has_file(s, SESSION_POD);
 }

@@ -75,5 +75,8 @@ bool session_is_id(struct str name);
  * Docker's. From the first until its folder goes. */
 must_check int session_set_native(const struct session *s, struct err *err);
 bool session_is_native(const struct session *s);
+/* Its parts are in a Pod, of which this file says where: objects.h. */
+#define SESSION_POD "pod.json"
+bool session_is_pod(const struct session *s);
 
 #endif

@@ -1,0 +1,127 @@
+#include "runtime/launch/kubernetes/stream.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#define CHUNK		65536
+#define CHUNKS_PER_PUMP 16u /* others have their turn */
+
+void stream_init(struct stream *s, struct arena *a,
+		 int (*on_line)(void *ctx, struct str line, struct err *err),
+		 void *ctx)
+{
+	*s = (struct stream){
+		.out = -1, .err = -1, .on_line = on_line, .ctx = ctx};
+	buf_init(&s->line, a);
+	buf_init(&s->complaint, a);
+}
+
+int stream_start(struct stream *s, struct arena *a, const struct kubectl *k,
+		 const char *const *words, struct err *err)
+{
+	struct proc_opts o = {.group = PROC_GROUP,
+			      .in = -1,
+			      .out = -1,
+			      .err = -1,
+			      .keep = -1};
+	int in = -1, rc;
+
+	buf_cut(&s->line, 0);
+	buf_cut(&s->complaint, 0);
+	s->said = false;
+	rc = proc_pipes(&o, &in, &s->out, &s->err, err);
+	if (rc == 0)
+		rc = kubectl_start(a, k, words, &o, &s->pid, err);
+	proc_pipes_done(&o);
+	fd_close(&in);
+	return rc;
+}
+
+size_t stream_fds(const struct stream *s, struct pollfd *out)
+{
+	out[0] = (struct pollfd){.fd = s->out, .events = POLLIN};
+	out[1] = (struct pollfd){.fd = s->err, .events = POLLIN};
+	return STREAM_FDS;
+}
+
+static int take_text(struct stream *s, struct str text, struct err *err)
+{
+	while (text.n) {
+		size_t end = str_find(text, '\n', 0);
+		struct str part = str_slice(text, 0, end);
+		int rc;
+
+		if (s->line.n + part.n <= KUBECTL_LINE_MAX)
+			buf_add(&s->line, part);
+		if (end == text.n)
+			return 0;
+		s->said = true;
+		rc = s->on_line(s->ctx, buf_str(&s->line), err);
+		buf_cut(&s->line, 0);
+		if (rc < 0)
+			return rc;
+		text = str_slice(text, end + 1, text.n);
+	}
+	return 0;
+}
+
+/* The end of what it says is what counts: the beginning makes room. */
+static void take_complaint(struct stream *s)
+{
+	char room[KUBECTL_COMPLAINT_MAX];
+	size_t n = proc_read(&s->err, room, sizeof(room));
+
+	if (s->complaint.n + n > KUBECTL_COMPLAINT_MAX)
+		buf_cut(&s->complaint, 0);
+	buf_add(&s->complaint, (struct str){room, n});
+}
+
+int stream_pump(struct stream *s, struct err *err)
+{
+	char room[CHUNK];
+	int rc = 0;
+
+	for (unsigned i = 0; i < CHUNKS_PER_PUMP && rc == 0; i++) {
+		size_t n = proc_read(&s->out, room, sizeof(room));
+
+		if (n == 0)
+			break;
+		rc = take_text(s, (struct str){room, n}, err);
+	}
+	if (s->err >= 0)
+		take_complaint(s);
+	return rc;
+}
+
+bool stream_is_over(const struct stream *s)
+{
+	return s->pid == 0 && s->out < 0;
+}
+
+struct str stream_last_words(const struct stream *s)
+{
+	return kubectl_last_line(buf_str(&s->complaint));
+}
+
+bool stream_ended(struct stream *s, pid_t pid, int status)
+{
+	if (s->pid != pid)
+		return false;
+	s->pid = 0;
+	s->status = proc_status(status);
+	return true;
+}
+
+void stream_end(struct stream *s)
+{
+	if (s->pid) {
+		kill(s->pid, SIGKILL);
+		while (waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+		s->pid = 0;
+	}
+	fd_close(&s->out);
+	fd_close(&s->err);
+	s->out = s->err = -1;
+}

@@ -1,0 +1,272 @@
+/*
+ * What kubectl tells while the session runs: the Pod and its events, and what
+ * the gate prints.
+ */
+#include "runtime/launch/pod/parts.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define OBJECT_MAX (4u << 20) /* bytes of one that is watched */
+
+/* --- objects, as kubectl prints them ---------------------------------------
+ */
+
+/* One is a line, or several, of which the last begins with the brace: kubectl's
+ * versions differ. */
+static bool is_last_line(const struct buf *text, struct str line)
+{
+	if (str_starts(line, STR("}")))
+		return true;
+	return text->n == 0 && str_starts(line, STR("{")) &&
+	       str_ends(line, STR("}"));
+}
+
+static cJSON *next_object(struct buf *text, struct str line)
+{
+	bool is_last = is_last_line(text, line);
+	cJSON *o;
+
+	if (text->n + line.n > OBJECT_MAX)
+		buf_cut(text, 0);
+	buf_add(text, line);
+	buf_addc(text, ' ');
+	if (!is_last)
+		return NULL;
+	o = cJSON_ParseWithLength(text->p, text->n);
+	buf_cut(text, 0);
+	return o;
+}
+
+static int on_pod(void *ctx, struct str line, struct err *err)
+{
+	struct pod *p = ctx;
+	cJSON *o = next_object(&p->object, line);
+
+	ignore(err);
+	if (o)
+		seen_take(&p->seen, o);
+	cJSON_Delete(o);
+	return 0;
+}
+
+static int on_event(void *ctx, struct str line, struct err *err)
+{
+	struct pod *p = ctx;
+	cJSON *o = next_object(&p->event, line);
+	char text[SEEN_TEXT_MAX];
+
+	ignore(err);
+	if (!o)
+		return 0;
+	switch (seen_event(o, text)) {
+	case SEEN_USUAL:
+		break;
+	case SEEN_TROUBLE:
+		pod_trouble_tell(p, text);
+		break;
+	case SEEN_HOPELESS:
+		memcpy(p->hopeless, text, sizeof(text));
+		break;
+	}
+	cJSON_Delete(o);
+	return 0;
+}
+
+/* --- the gate's log ---------------------------------------------------------
+ */
+
+/* Nobody answers in a cluster: they are records. */
+static int on_question(void *ctx, const char *name, const cJSON *event,
+		       struct str line, struct err *err)
+{
+	ignore(name);
+	ignore(event);
+	line.n++; /* with its LF */
+	return gate_note(ctx, line, err);
+}
+
+/* Both of its streams are one there. */
+static int on_log(void *ctx, struct str line, struct err *err)
+{
+	struct pod *p = ctx;
+	struct gate *g = p->run.gate;
+	int rc;
+
+	if (p->log_skip) {
+		p->log_skip--;
+		return 0;
+	}
+	p->log_lines++;
+	if (!str_starts(line, STR("{"))) {
+		gate_take_words(g, line);
+		return 0;
+	}
+	rc = gate_take(g, line, err);
+	return rc < 0 ? rc : gate_take(g, STR("\n"), err);
+}
+
+/* --- their lives ------------------------------------------------------------
+ */
+
+static const char *pod_name(struct pod *p)
+{
+	return arena_cstr(p->a, p->objects.name);
+}
+
+void pod_watch_init(struct pod *p)
+{
+	stream_init(&p->watch, p->a, on_pod, p);
+	stream_init(&p->events, p->a, on_event, p);
+	stream_init(&p->log, p->a, on_log, p);
+	buf_init(&p->object, p->a);
+	buf_init(&p->event, p->a);
+	p->run.gate->on_question = on_question;
+	p->run.gate->question_ctx = p->run.gate;
+}
+
+static int start_stream(struct pod *p, struct stream *s,
+			const char *const *words, struct err *err)
+{
+	int rc = stream_start(s, p->a, &p->objects.at, words, err);
+
+	if (rc == 0)
+		watchdog_tell(&p->watchdog, s->pid);
+	return rc;
+}
+
+static int watch_pod(struct pod *p, struct err *err)
+{
+	const char *words[] = {"get",	   "pod",
+			       pod_name(p), "--watch",
+			       "--output=json", "--output-watch-events",
+			       NULL};
+
+	return start_stream(p, &p->watch, words, err);
+}
+
+/* Whoever may not read events has less of an explanation, and no more. */
+static void watch_events(struct pod *p)
+{
+	const char *words[] = {
+		"get",
+		"events",
+		"--field-selector",
+		arena_fmt(p->a, "involvedObject.name=%s", pod_name(p)).p,
+		"--watch",
+		"--output=json",
+		"--output-watch-events",
+		NULL};
+	struct err ignored;
+
+	ignore(start_stream(p, &p->events, words, &ignored));
+}
+
+static int follow_log(struct pod *p, struct err *err)
+{
+	const char *words[] = {"logs", "--follow", "--container=gate",
+			       pod_name(p), NULL};
+
+	p->log_skip = p->log_lines;
+	return start_stream(p, &p->log, words, err);
+}
+
+/* One that ends at once, and again, will do so for ever. */
+static bool may_try(const struct stream *s, unsigned *tries)
+{
+	*tries = s->said ? 1 : *tries + 1;
+	return *tries <= POD_TRIES;
+}
+
+static int fail_stream(const struct stream *s, const char *what,
+		       struct err *err)
+{
+	struct str words = stream_last_words(s);
+
+	return err_set(err, -EREMOTEIO, "%s: kubectl: %.*s", what,
+		       STR_ARG(words.n ? words : STR("it ended")));
+}
+
+/* A server ends a watch now and then. Of a Pod that is not there any more
+ * kubectl says just that. */
+static void tend_watch(struct pod *p)
+{
+	struct err err;
+	int rc;
+
+	if (!stream_is_over(&p->watch) || p->seen.gone)
+		return;
+	if (p->seen.known && !p->watch.said && p->watch.complaint.n &&
+	    strstr(arena_cstr(p->a, stream_last_words(&p->watch)),
+		   "(NotFound)")) {
+		p->seen.gone = true;
+		return;
+	}
+	rc = may_try(&p->watch, &p->watch_tries)
+		     ? watch_pod(p, &err)
+		     : fail_stream(&p->watch, "the Pod cannot be watched",
+				   &err);
+	if (rc < 0)
+		pod_fail(p, &err);
+}
+
+static bool has_log(const struct pod *p)
+{
+	return p->seen.of[SEEN_GATE].state >= SEEN_RUNS;
+}
+
+static void tend_log(struct pod *p)
+{
+	bool is_first = p->log_tries == 0;
+	struct err err;
+	int rc;
+
+	if (!has_log(p) || !stream_is_over(&p->log) || p->state >= POD_ENDING ||
+	    (!is_first && p->seen.of[SEEN_GATE].state == SEEN_ENDED))
+		return;
+	rc = may_try(&p->log, &p->log_tries)
+		     ? follow_log(p, &err)
+		     : fail_stream(&p->log,
+				   "the gate's log cannot be followed", &err);
+	if (rc < 0)
+		pod_fail(p, &err);
+}
+
+void pod_watch_tend(struct pod *p)
+{
+	if (p->events.pid == 0 && p->watch_tries == 0)
+		watch_events(p);
+	tend_watch(p);
+	tend_log(p);
+}
+
+size_t pod_watch_fds(const struct pod *p, struct pollfd *out)
+{
+	size_t n = stream_fds(&p->watch, out);
+
+	n += stream_fds(&p->events, out + n);
+	return n + stream_fds(&p->log, out + n);
+}
+
+void pod_watch_pump(struct pod *p)
+{
+	struct err err;
+
+	if (stream_pump(&p->watch, &err) < 0 ||
+	    stream_pump(&p->events, &err) < 0 || stream_pump(&p->log, &err) < 0)
+		pod_fail(p, &err);
+}
+
+bool pod_watch_ended(struct pod *p, pid_t pid, int status)
+{
+	return stream_ended(&p->watch, pid, status) ||
+	       stream_ended(&p->events, pid, status) ||
+	       stream_ended(&p->log, pid, status);
+}
+
+void pod_watch_done(struct pod *p)
+{
+	stream_end(&p->watch);
+	stream_end(&p->events);
+	stream_end(&p->log);
+}
