@@ -49,6 +49,7 @@ enum emit_for {
 	EMIT_FOR_PLAN,	     /* of Kubernetes: after the rest, which it reads */
 	EMIT_FOR_WIRE,	     /* the same, of a gate in the agent's Pod */
 	EMIT_FOR_APART,	     /* the same, of a gate in a Pod of its own */
+	EMIT_FOR_CILIUM,     /* the same, where its network is Cilium's */
 };
 
 struct emitter {

@@ -22,6 +22,8 @@ static const struct emitter emitters[] = {
 	 EMIT_FOR_WIRE},
 	{"certificates", PLAN_LEAVES, gate_maps_leaves, gate_cfg_decrypts,
 	 false, EMIT_FOR_ALL},
+	{"ciliumnetworkpolicy", PLAN_CILIUM, kube_cilium_emit, NULL, false,
+	 EMIT_FOR_CILIUM},
 	{"configmap", PLAN_CONFIGMAP, kube_configmap_emit, NULL, false,
 	 EMIT_FOR_PLAN},
 	{"docker", PLAN_DOCKER, docker_emit, docker_wanted, false,
@@ -92,6 +94,8 @@ static bool is_due(const struct emit_in *in, const struct emitter *e, bool late)
 		return late && in->kubernetes && !in->apart;
 	case EMIT_FOR_APART:
 		return late && in->apart;
+	case EMIT_FOR_CILIUM:
+		return late && in->kubernetes && in->kubernetes->cilium;
 	}
 	abort();
 }

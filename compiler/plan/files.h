@@ -24,6 +24,7 @@
 #define PLAN_MOUNTS	    "mounts.plan"
 #define PLAN_NAMES	    "names.map"
 #define PLAN_NATIVE	    "native.json"
+#define PLAN_CILIUM	    "ciliumnetworkpolicy.yaml"
 #define PLAN_NETWORKPOLICY  "networkpolicy.yaml"
 #define PLAN_POD	    "pod.yaml"
 #define PLAN_POLICY	    "policy.json"

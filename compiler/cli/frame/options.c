@@ -141,6 +141,7 @@ const char *option_word(enum option_id id, size_t i)
 		{OPTION_TARGET, {"kubernetes"}},
 		{OPTION_KIND,
 		 {"pod", "job", "deployment", "sandbox", "template"}},
+		{OPTION_FQDN, {"cilium"}},
 		{OPTION_SIDECAR, {"native", "container"}},
 		{OPTION_TOPOLOGY, {"wire", "apart"}},
 	};

@@ -37,7 +37,7 @@ static bool follows_policy(struct str name)
 	static const char *const told[] = {PLAN_PROVENANCE, MANIFEST_NAME,
 					   PLAN_CONFIGMAP,  PLAN_NETWORKPOLICY,
 					   PLAN_POD,	    PLAN_ADMISSION,
-					   PLAN_GATE_POD};
+					   PLAN_GATE_POD,    PLAN_CILIUM};
 
 	for (size_t i = 0; i < ARRAY_LEN(told); i++)
 		if (str_is(name, told[i]))

@@ -171,6 +171,11 @@ static bool take_gate_at(struct arena *a, const struct options *o,
 			"'--sidecar' is of a gate in the agent's Pod, and with '--topology apart' it is in one of its own");
 		return false;
 	}
+	if (apart && out->cilium) {
+		console_error(
+			"'--fqdn' is of a gate in the agent's Pod, and with '--topology apart' it is in one of its own");
+		return false;
+	}
 	if (apart && !at) {
 		console_error(
 			"'--topology apart' needs '--gate-address': an address of the cluster's Services that is free, which the gate's has then");
@@ -191,6 +196,7 @@ static bool take_options(struct arena *a, const struct options *o,
 {
 	out->topology = (enum kube_topology)word_of(o, OPTION_TOPOLOGY);
 	out->kind = (enum kube_kind)word_of(o, OPTION_KIND);
+	out->cilium = options_get(o, OPTION_FQDN) != NULL;
 	out->own_users = options_get(o, OPTION_OWN_USERS) != NULL;
 	out->name = STR(KUBE_NAME);
 	if (!options_get(o, OPTION_GATE_IMAGE)) {
@@ -216,6 +222,7 @@ static bool has_stray(const struct options *o)
 		OPTION_OWN_USERS,      OPTION_REPLICAS, OPTION_PARALLELISM,
 		OPTION_COMPLETIONS,    OPTION_DEADLINE,	OPTION_TOPOLOGY,
 		OPTION_GATE_ADDRESS,   OPTION_IN_CLUSTER, OPTION_IN_NAMESPACE,
+		OPTION_FQDN,
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(of_target); i++) {

@@ -58,6 +58,7 @@ struct kube_options {
 	struct str work_ref;   /* a branch, tag or commit; empty: HEAD */
 	struct str seccomp;    /* of the node; empty: the runtime's default */
 	bool own_users;	       /* hostUsers: false */
+	bool cilium;	       /* names are Cilium's to hold, too */
 	/* How many Pods, each 0 where nobody said: of a deployment or of the
 	 * pool of a template; of a job, at a time and in all. */
 	uint32_t replicas, parallelism, completions;
@@ -88,6 +89,7 @@ bool kube_gate_emit(const struct emit_in *in, struct buf *out);
 bool kube_admission_emit(const struct emit_in *in, struct buf *out);
 bool kube_pod_emit(const struct emit_in *in, struct buf *out);
 bool kube_configmap_emit(const struct emit_in *in, struct buf *out);
+bool kube_cilium_emit(const struct emit_in *in, struct buf *out);
 bool kube_network_emit(const struct emit_in *in, struct buf *out);
 bool kube_kustomization_emit(const struct emit_in *in, struct buf *out);
 /* kubernetes.json: what the gate is told besides. */

@@ -21,6 +21,7 @@ static const struct file admission_file = {PLAN_ADMISSION,
 					   {kube_admission_tree}};
 static const struct file network_file = {PLAN_NETWORKPOLICY,
 					 {kube_network_tree}};
+static const struct file cilium_file = {PLAN_CILIUM, {kube_cilium_tree}};
 static const struct file apart_network_file = {
 	PLAN_NETWORKPOLICY,
 	{kube_apart_agent_network, kube_apart_gate_network}};
@@ -104,12 +105,18 @@ bool kube_gate_emit(const struct emit_in *in, struct buf *out)
 	return emit_file(in, &gate_file, out);
 }
 
+bool kube_cilium_emit(const struct emit_in *in, struct buf *out)
+{
+	return emit_file(in, &cilium_file, out);
+}
+
 bool kube_network_emit(const struct emit_in *in, struct buf *out)
 {
 	return emit_file(in, network_of(in), out);
 }
 
-/* In the order in which they are applied: what keeps a Pod comes before it. */
+/* In the order in which they are applied: what keeps a Pod comes before it.
+ * Two policies of one Pod add up: that of names goes alone. */
 bool kube_kustomization_emit(const struct emit_in *in, struct buf *out)
 {
 	struct kube_node *root = kube_tree_root(in->a), *list;
@@ -118,7 +125,9 @@ bool kube_kustomization_emit(const struct emit_in *in, struct buf *out)
 	kube_tree_word(root, "kind", "Kustomization");
 	list = kube_tree_list(root, "resources");
 	kube_tree_word(list, NULL, PLAN_CONFIGMAP);
-	kube_tree_word(list, NULL, PLAN_NETWORKPOLICY);
+	kube_tree_word(list, NULL,
+		       in->kubernetes->cilium ? PLAN_CILIUM
+					      : PLAN_NETWORKPOLICY);
 	if (kube_apart(in))
 		kube_tree_word(list, NULL, PLAN_GATE_POD);
 	kube_tree_word(list, NULL, PLAN_POD);
@@ -149,6 +158,8 @@ cJSON *kube_fields(const struct emit_in *in)
 		return NULL;
 	all = json_object();
 	put_fields(&k, all, kube_apart(in) ? &gate_file : &admission_file);
+	if (k.o->cilium)
+		put_fields(&k, all, &cilium_file);
 	put_fields(&k, all, network_of(in));
 	put_fields(&k, all, pod_of(in));
 	return all;

@@ -74,12 +74,17 @@ static bool is_floor(const struct cidr *net)
 	return false;
 }
 
+bool kube_net_is_shut(const struct kube *k, const struct cidr *net)
+{
+	return is_closed(k, net) || is_floor(net);
+}
+
 static void open_net(const struct kube *k, openings *all,
 		     const struct ir_grant *g, const struct cidr *net)
 {
 	struct opening *o;
 
-	if (is_closed(k, net) || is_floor(net))
+	if (kube_net_is_shut(k, net))
 		return;
 	o = opening_of(k->a, all, ir_ports_text(k->a, &g->ports));
 	o->ports = g->ports;
@@ -107,7 +112,7 @@ static void open_all(const struct kube *k, openings *all)
 
 /* --- what is out of a network --------------------------------------------- */
 
-typedef VEC(struct cidr) cidr_list;
+typedef VEC(struct cidr) kube_nets;
 
 static int by_cidr(const void *a, const void *b)
 {
@@ -116,7 +121,7 @@ static int by_cidr(const void *a, const void *b)
 
 /* Strictly inside, as the API wants it. IPv4 in IPv6 (::ffff:0:0/96) is no
  * packet's address, and Go takes it for IPv4. */
-static void leave_out(const struct kube *k, cidr_list *out,
+static void leave_out(const struct kube *k, kube_nets *out,
 		      const struct cidr *net, const struct cidr *hole)
 {
 	struct addr v4;
@@ -126,15 +131,15 @@ static void leave_out(const struct kube *k, cidr_list *out,
 		*vec_push(k->a, out) = *hole;
 }
 
-static cidr_list holes_of(const struct kube *k, const struct opening *o,
-			  const struct cidr *net)
+static kube_nets net_holes(const struct kube *k, bool publicly,
+			   const struct cidr *net)
 {
 	const struct addr_special *s;
-	cidr_list all = {0}, out = {0};
+	kube_nets all = {0}, out = {0};
 
 	for (size_t i = 0; (s = addr_special(i)); i++)
 		if (s->scope == ADDR_NEVER ||
-		    (s->scope == ADDR_PRIVATE && o->names && !o->privately))
+		    (s->scope == ADDR_PRIVATE && publicly))
 			leave_out(k, &all, net, &s->net);
 	vec_each(d, &k->policy->deny)
 		if (d->dest.kind == IR_DEST_CIDR &&
@@ -177,21 +182,29 @@ static void put_port(struct kube_node *list, const struct ir_port *p)
 	}
 }
 
+void kube_net_put(const struct kube *k, struct kube_node *block, bool publicly,
+		  const struct cidr *net)
+{
+	kube_nets holes = net_holes(k, publicly, net);
+	struct kube_node *list;
+	char text[CIDR_TEXT_MAX];
+
+	kube_tree_text(block, "cidr",
+		       arena_fmt(k->a, "%s", cidr_text(net, text)));
+	if (holes.n == 0)
+		return;
+	list = kube_tree_list(block, "except");
+	vec_each(h, &holes)
+		kube_tree_text(list, NULL,
+			       arena_fmt(k->a, "%s", cidr_text(h, text)));
+}
+
 static void put_block(const struct kube *k, struct kube_node *to,
 		      const struct opening *o, const struct cidr *net)
 {
 	struct kube_node *b = kube_tree_map(kube_tree_map(to, NULL), "ipBlock");
-	cidr_list holes = holes_of(k, o, net);
-	struct kube_node *list;
-	char text[CIDR_TEXT_MAX];
 
-	kube_tree_text(b, "cidr", arena_fmt(k->a, "%s", cidr_text(net, text)));
-	if (holes.n == 0)
-		return;
-	list = kube_tree_list(b, "except");
-	vec_each(h, &holes)
-		kube_tree_text(list, NULL,
-			       arena_fmt(k->a, "%s", cidr_text(h, text)));
+	kube_net_put(k, b, o->names && !o->privately, net);
 }
 
 static void put_opening(const struct kube *k, struct kube_node *egress,

@@ -118,6 +118,15 @@ void kube_network_egress(const struct kube *k, struct kube_node *spec);
 /* {"port": N, "protocol": "TCP"}, an item of "ports". */
 struct kube_node *kube_network_port(struct kube_node *list, uint16_t port,
 				    const char *proto);
+/* A grant of this network opens none of it: a denial or the floor has it. */
+bool kube_net_is_shut(const struct kube *k, const struct cidr *net);
+/* "cidr" and "except"; publicly: without what is private. */
+void kube_net_put(const struct kube *k, struct kube_node *block, bool publicly,
+		  const struct cidr *net);
+
+/* --- kube_cilium.c -------------------------------------------------------- */
+
+struct kube_node *kube_cilium_tree(const struct kube *k);
 
 /* --- kube_pod.c ----------------------------------------------------------- */
 
