@@ -107,6 +107,8 @@ step kubernetes "manifests of Pods, by keys, schema and kubelet's rules" \
 	tests/check/kubernetes
 step admission "Pods that admission.yaml admits, and attacks that it refuses" \
 	tests/check/admission
+step clusterstate "what a cluster has, against the plan" \
+	tests/check/clusterstate
 step networkpolicy "NetworkPolicies let through what their policies do" \
 	tests/check/networkpolicy
 step version "one version, wherever it is said" tests/check/version

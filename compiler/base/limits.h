@@ -51,6 +51,8 @@
 /* policy.json, which is a policy again: longer than what people write */
 #define LIMIT_DERIVED_BYTES (16u << 20)
 #define LIMIT_DERIVED_NODES 1000000u
+/* what kubectl printed of a cluster: a thousand Pods are some 20 MB */
+#define LIMIT_CLUSTER_BYTES (64u << 20)
 /* all that a policy is compiled and compared in; a runner may have 512 MiB */
 #define LIMIT_MEMORY_BYTES  (384u << 20)
 #define LIMIT_HOOK_WORDS    64u	  /* of on_refusal */

@@ -1,4 +1,5 @@
 /* `membrane check`: is a written plan what the policy compiles to? */
+#include "compiler/cli/cluster/cluster.h"
 #include "compiler/cli/review/proof.h"
 #include "compiler/cli/review/sealed.h"
 #include "compiler/cli/text/console.h"
@@ -103,10 +104,13 @@ int command_check(struct arena *a, const struct options *o)
 {
 	struct compilation c = {0};
 	struct inputs in;
-	int status = inputs_compile(a, o, false, &in, &c);
+	bool fault = false, cluster = cluster_wanted(o, &fault);
+	int status = fault ? STATUS_USAGE
+			   : inputs_compile(a, o, false, &in, &c);
 
 	if (status == STATUS_OK)
-		status = compare_sealed(o, &in, &c);
+		status = cluster ? cluster_check(o, &c)
+				 : compare_sealed(o, &in, &c);
 	if (status == STATUS_OK && inputs_denied(o, &c, false))
 		status = STATUS_REFUSED;
 	driver_done(&c);

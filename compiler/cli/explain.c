@@ -99,7 +99,7 @@ static int read_requests(struct asked *q, const struct options *o)
 	}
 	if (o->words.n > 1 || !str_is(o->words.v[0], "-"))
 		parse_words(q, o);
-	else if (!inputs_stdin(q->a, &text))
+	else if (!inputs_stdin(q->a, LIMIT_SOURCE_BYTES, &text))
 		return STATUS_IO;
 	else
 		parse_lines(q, text);

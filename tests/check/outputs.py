@@ -259,4 +259,6 @@ def schema_of(argv):
         return VIEWS.get(words[0]) if words else None
     if argv[0] == "logs" and is_of_many(argv[1:]):
         return "fleet"
+    if argv[0] == "check" and "--cluster-state" in argv:
+        return "cluster"
     return VERBS.get(argv[0])

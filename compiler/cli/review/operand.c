@@ -296,7 +296,7 @@ static int load_stdin(struct finder *f, struct operand *s)
 	}
 	f->stdin_is_read = true;
 	s->label = text.name;
-	if (!inputs_stdin(f->a, &text.text))
+	if (!inputs_stdin(f->a, LIMIT_SOURCE_BYTES, &text.text))
 		return STATUS_IO;
 	in.texts = &text;
 	in.n_texts = 1;

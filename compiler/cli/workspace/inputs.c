@@ -246,27 +246,30 @@ bool inputs_apart(struct arena *a, const struct inputs *in)
 	return false;
 }
 
-bool inputs_stdin(struct arena *a, struct str *out)
+bool inputs_stdin(struct arena *a, size_t max, struct str *out)
 {
-	char *p = arena_alloc(a, LIMIT_SOURCE_BYTES + 1);
-	size_t n = 0;
+	struct buf b;
 
+	buf_init(&b, a);
 	for (;;) {
-		ssize_t got =
-			read(STDIN_FILENO, p + n, LIMIT_SOURCE_BYTES + 1 - n);
+		char room[65536];
+		ssize_t got = read(STDIN_FILENO, room, sizeof(room));
 
 		if (got < 0 && errno == EINTR)
 			continue;
-		if (got < 0 || n + (size_t)got > LIMIT_SOURCE_BYTES) {
+		if (got < 0 || b.n + (size_t)got > max) {
 			console_error("stdin: %s",
 				      got < 0 ? strerror(errno)
-					      : "more than a megabyte");
+					      : arena_fmt(a,
+							  "more than %zu bytes",
+							  max)
+							.p);
 			return false;
 		}
 		if (got == 0)
 			break;
-		n += (size_t)got;
+		buf_add(&b, (struct str){room, (size_t)got});
 	}
-	*out = (struct str){p, n};
+	*out = buf_str(&b);
 	return true;
 }

@@ -56,7 +56,7 @@ must_check bool inputs_apart(struct arena *a, const struct inputs *in);
  * from here on. */
 must_check int inputs_state(struct arena *a, const char **out, struct err *err);
 
-/* All of stdin, LIMIT_SOURCE_BYTES at most. False: said. */
-must_check bool inputs_stdin(struct arena *a, struct str *out);
+/* All of stdin, max bytes at most. False: said. */
+must_check bool inputs_stdin(struct arena *a, size_t max, struct str *out);
 
 #endif

@@ -10,7 +10,17 @@
 #define COMPILER_EMIT_KUBERNETES_KUBE_H
 
 #include "compiler/base/json.h"
+#include "compiler/base/sha256.h"
 #include "compiler/emit/emit.h"
+#include "compiler/emit/kubernetes/kube_tree.h"
+
+/* How what belongs to one plan is told from the rest of a cluster. */
+#define KUBE_PLAN_NAME	   "membrane-plan-" /* and the plan's digest */
+#define KUBE_PLAN_LABEL	   "membrane/plan"  /* the digest's first part */
+#define KUBE_LABEL_HEX	   40u		    /* of 64: a label has 63 at most */
+#define KUBE_NAME_LABEL	   "app.kubernetes.io/name"
+#define KUBE_MANAGER_LABEL "app.kubernetes.io/managed-by"
+#define KUBE_MANAGER	   "membrane"
 
 /* Where the gate stands: in the agent's Pod, whose wire it takes; or in a Pod of
  * its own, at an address that is all that the agent may reach. */
@@ -110,5 +120,17 @@ bool kube_run_emit(const struct emit_in *in, struct kube_applied *out);
  * where the policy is refused, which the emitters say.
  */
 cJSON *kube_fields(const struct emit_in *in);
+
+/* What a cluster is to have, as trees, with what made each field. */
+struct kube_objects {
+	char digest[SHA256_HEX_MAX]; /* of the plan that the gate reads */
+	struct kube_node *configmap, *network, *workload;
+	/* Metadata and specification of the Pods that the workload makes; NULL
+	 * where it is the Pod. */
+	struct kube_node *template;
+};
+/* Of a policy that was compiled: in->made has its plan. False: it has none. */
+must_check bool kube_objects(const struct emit_in *in,
+			     struct kube_objects *out);
 
 #endif

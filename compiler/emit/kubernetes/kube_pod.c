@@ -65,7 +65,7 @@ struct kube_node *kube_labels_put(const struct kube *k, struct kube_node *in,
 {
 	struct kube_node *l = kube_tree_map(in, "labels");
 
-	kube_tree_word(l, "app.kubernetes.io/managed-by", "membrane");
+	kube_tree_word(l, KUBE_MANAGER_LABEL, KUBE_MANAGER);
 	kube_tree_flag(kube_tree_text(l, KUBE_NAME_LABEL,
 				      kube_role_name(k, role)),
 		       "--name");

@@ -97,6 +97,14 @@ void kube_tree_words(struct kube_node *in, const char *key,
 		kube_tree_word(list, NULL, *words);
 }
 
+struct kube_node *kube_tree_get(const struct kube_node *map, const char *key)
+{
+	vec_each(item, &map->items)
+		if ((*item)->key && strcmp((*item)->key, key) == 0)
+			return *item;
+	return NULL;
+}
+
 /* --- what made it --------------------------------------------------------- */
 
 static void add_cause(struct kube_node *n, struct str cause)

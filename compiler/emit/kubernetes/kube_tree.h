@@ -48,6 +48,8 @@ struct kube_node *kube_tree_number(struct kube_node *in, const char *key,
 				   uint64_t n);
 struct kube_node *kube_tree_bool(struct kube_node *in, const char *key,
 				 bool truth);
+/* That member of a map, or NULL. */
+struct kube_node *kube_tree_get(const struct kube_node *map, const char *key);
 /* A list of words of ours, NULL behind the last. */
 void kube_tree_words(struct kube_node *in, const char *key,
 		     const char *const *words);

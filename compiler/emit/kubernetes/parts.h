@@ -4,19 +4,14 @@
 #ifndef COMPILER_EMIT_KUBERNETES_PARTS_H
 #define COMPILER_EMIT_KUBERNETES_PARTS_H
 
-#include "compiler/base/sha256.h"
 #include "compiler/emit/kubernetes/kube.h"
 #include "compiler/emit/kubernetes/kube_tree.h"
 
 /* How things of a Pod's are called, in it and in what admits it. */
-#define KUBE_PLAN_NAME	    "membrane-plan-" /* and the plan's digest */
-#define KUBE_PLAN_LABEL	    "membrane/plan"  /* the digest's first part */
-#define KUBE_NAME_LABEL	    "app.kubernetes.io/name"
 #define KUBE_ROLE_LABEL	    "membrane/role" /* where there are two Pods */
 #define KUBE_ROLE_AGENT	    "agent"
 #define KUBE_ROLE_GATE	    "gate"
 #define KUBE_SESSION_LABEL  "membrane/session"
-#define KUBE_LABEL_HEX	    40u		     /* of 64: a label has 63 at most */
 #define KUBE_VOLUME_PLAN    "plan"
 #define KUBE_VOLUME_RUN	    "gate-run"
 #define KUBE_VOLUME_KEYS    "secrets"
@@ -84,7 +79,6 @@ must_check bool kube_tmpfs(struct str text, struct str *out_path,
 /* What the gate reads, out of what has been made, with its manifest. */
 must_check bool kube_plan(const struct emit_in *in, struct plan *out,
 			  char digest[SHA256_HEX_MAX]);
-
 struct kube_node *kube_configmap_tree(const struct kube *k,
 				      const struct plan *p);
 
