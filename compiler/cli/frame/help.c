@@ -147,6 +147,13 @@ static bool is_told_by_run(const struct option *o, enum command_id id)
 	       o->id != OPTION_HELP;
 }
 
+/* The options that go with --target are not there where that is not. */
+static bool is_runs_alone(const struct option *o, enum command_id id)
+{
+	return option_belongs(o, COMMAND_RUN) && !option_belongs(o, id) &&
+	       o->section != SECTION_TARGET;
+}
+
 static void put_as_run(struct buf *out, enum command_id id)
 {
 	const char *before = " but ";
@@ -154,7 +161,7 @@ static void put_as_run(struct buf *out, enum command_id id)
 
 	buf_adds(out, "All flags of 'membrane run'");
 	for (size_t i = 0; (o = option_at(i)); i++)
-		if (option_belongs(o, COMMAND_RUN) && !option_belongs(o, id)) {
+		if (is_runs_alone(o, id)) {
 			buf_addf(out, "%s--%s", before, o->name);
 			before = " and ";
 		}
