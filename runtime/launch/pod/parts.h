@@ -47,6 +47,7 @@ struct pod {
 	char hopeless[SEEN_TEXT_MAX]; /* of an event; or empty */
 	pid_t output, input; /* kubectl with the command's streams; 0: none */
 	int output_status;
+	int complaint;	 /* what it said of itself; -1: nothing */
 	int64_t again_ms; /* then the output is followed anew; 0: it goes on */
 	size_t printed;	  /* bytes, before a terminal was attached */
 	int64_t signal_ms; /* of the last signal */

@@ -198,6 +198,7 @@ int pod_run(const struct launch_opts *o, const struct pod_target *t,
 	p->o = o;
 	p->t = t;
 	p->objects.at = t->at;
+	p->complaint = -1;
 	p->run.begun = clock_ms();
 	rc = proc_signals_catch(err);
 	if (rc == 0) {

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -101,10 +102,11 @@ static void print_log(struct pod *p)
 	p->printed = c.text.n;
 }
 
-/* In our own group: the terminal is for whoever is in front of it. */
+/* In our own group: the terminal is for whoever is in front of it. What kubectl
+ * itself has to say of it ("try pressing enter") is kept for a failure. */
 static void attach_terminal(struct pod *p)
 {
-	const char *words[] = {"attach", "--stdin", "--tty", "--quiet",
+	const char *words[] = {"attach", "--stdin", "--tty",
 			       "--container=agent",
 			       arena_cstr(p->a, p->objects.name), NULL};
 	struct proc_opts o = {.group = PROC_SAME,
@@ -113,8 +115,32 @@ static void attach_terminal(struct pod *p)
 			      .err = -1,
 			      .keep = -1};
 
+	fd_close(&p->complaint);
+	o.err = p->complaint = memfd_create("complaint", MFD_CLOEXEC);
+
 	print_log(p);
 	start_child(p, words, &o, &p->output);
+}
+
+static void fail_output(struct pod *p)
+{
+	char room[KUBECTL_COMPLAINT_MAX];
+	ssize_t n = p->complaint < 0
+			    ? 0
+			    : pread(p->complaint, room, sizeof(room), 0);
+	struct str last =
+		kubectl_last_line((struct str){room, n > 0 ? (size_t)n : 0});
+	struct err err;
+
+	if (last.n)
+		err_set(&err, -EREMOTEIO,
+			"the command's output cannot be followed: kubectl: %.*s",
+			STR_ARG(last));
+	else
+		err_set(&err, -EREMOTEIO,
+			"the command's output cannot be followed: kubectl ended with status %d",
+			p->output_status);
+	pod_fail(p, &err);
 }
 
 static void begin_output(struct pod *p)
@@ -156,8 +182,6 @@ bool pod_streams_ended(struct pod *p, pid_t pid, int status)
  * without that, where a connection was cut. */
 void pod_streams_tend(struct pod *p)
 {
-	struct err err;
-
 	if (p->again_ms == 0)
 		return;
 	if (p->state != POD_RUNS) {
@@ -171,10 +195,7 @@ void pod_streams_tend(struct pod *p)
 	if (clock_ms() < p->again_ms)
 		return;
 	if (p->output_tries > POD_TRIES) {
-		err_set(&err, -EREMOTEIO,
-			"the command's output cannot be followed: kubectl ended with status %d",
-			p->output_status);
-		pod_fail(p, &err);
+		fail_output(p);
 		return;
 	}
 	if (!p->wish.tty)
@@ -202,4 +223,5 @@ void pod_streams_done(struct pod *p)
 {
 	end_child(&p->input);
 	end_child(&p->output);
+	fd_close(&p->complaint);
 }

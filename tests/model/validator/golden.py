@@ -50,7 +50,8 @@ def compiled(name, tmp):
         [RUN.MEMBRANE, "compile", *flags, "-o", out], cwd=work, env=env,
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL)
-    if done.returncode:
+    # Where the gate has a Pod of its own, no packet filter holds anything.
+    if done.returncode or not (out / "ruleset.nft").exists():
         return None
     files = [(env["MEMBRANE_HOME"] + "/config.yaml", "global.yaml"),
              (work / ".membrane.yaml", ".membrane.yaml")]
