@@ -131,7 +131,6 @@ static int take_output(struct call *r)
 	return 0;
 }
 
-/* The end of what it says is what counts: the beginning makes room. */
 static int take_complaint(struct call *r)
 {
 	char room[KUBECTL_COMPLAINT_MAX];
@@ -144,9 +143,7 @@ static int take_complaint(struct call *r)
 		r->err = -1;
 		return 0;
 	}
-	if (r->complaint.n + (size_t)n > KUBECTL_COMPLAINT_MAX)
-		buf_cut(&r->complaint, 0);
-	buf_add(&r->complaint, (struct str){room, (size_t)n});
+	kubectl_complain(&r->complaint, (struct str){room, (size_t)n});
 	return 0;
 }
 
@@ -223,6 +220,13 @@ int kubectl_do(struct arena *a, const struct kubectl *k,
 	int rc = kubectl_run(a, k, c, err);
 
 	return rc == 0 && c->status != 0 ? kubectl_fault(c, err) : rc;
+}
+
+void kubectl_complain(struct buf *complaint, struct str part)
+{
+	if (complaint->n + part.n > KUBECTL_COMPLAINT_MAX)
+		buf_cut(complaint, 0);
+	buf_add(complaint, part);
 }
 
 struct str kubectl_last_line(struct str complaint)

@@ -9,6 +9,7 @@
 #define RUNTIME_LAUNCH_KUBERNETES_KUBECTL_H
 
 #include "compiler/base/arena.h"
+#include "compiler/base/buf.h"
 #include "compiler/base/err.h"
 #include "compiler/base/str.h"
 #include "compiler/base/sys/proc.h"
@@ -57,6 +58,8 @@ must_check int kubectl_run(struct arena *a, const struct kubectl *k,
 /* The same where it has to succeed: else -EREMOTEIO, as kubectl_fault(). */
 must_check int kubectl_do(struct arena *a, const struct kubectl *k,
 			  struct kubectl_call *c, struct err *err);
+/* One more part of it. The end is what counts: the beginning makes room. */
+void kubectl_complain(struct buf *complaint, struct str part);
 /* What of it says most; or nothing. */
 struct str kubectl_last_line(struct str complaint);
 /* -EREMOTEIO with kubectl's own words: the last line of its complaint. */

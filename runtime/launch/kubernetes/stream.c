@@ -66,15 +66,12 @@ static int take_text(struct stream *s, struct str text, struct err *err)
 	return 0;
 }
 
-/* The end of what it says is what counts: the beginning makes room. */
 static void take_complaint(struct stream *s)
 {
 	char room[KUBECTL_COMPLAINT_MAX];
 	size_t n = proc_read(&s->err, room, sizeof(room));
 
-	if (s->complaint.n + n > KUBECTL_COMPLAINT_MAX)
-		buf_cut(&s->complaint, 0);
-	buf_add(&s->complaint, (struct str){room, n});
+	kubectl_complain(&s->complaint, (struct str){room, n});
 }
 
 int stream_pump(struct stream *s, struct err *err)

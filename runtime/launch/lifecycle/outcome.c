@@ -1,11 +1,11 @@
 #include "runtime/launch/lifecycle/outcome.h"
 
 #include "compiler/base/sys/fileio.h"
+#include "runtime/launch/lifecycle/telling.h"
 #include "runtime/launch/session/metadata.h"
 #include "runtime/launch/workspace/wspath.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 static void add_ms(cJSON *o, const char *name, int64_t ms)
@@ -183,8 +183,7 @@ static void add_trace_words(struct arena *a, const struct tracer *t,
 void outcome_print(const struct outcome *o)
 {
 	const struct loop *r = o->run;
-	const char *no_color = getenv("NO_COLOR");
-	bool colour = isatty(STDERR_FILENO) && !(no_color && *no_color);
+	bool colour = telling_in_colour();
 	const char *log =
 		arena_fmt(o->a, "%s/decisions.jsonl", r->session->dir).p;
 	const char *summary =

@@ -130,32 +130,40 @@ static void on_whose(void *ctx, const struct watch_whose *x)
 		loop_stop(&l->run, &err);
 }
 
-/* It is on record, too, for who watches. */
-static void on_told(void *ctx, struct str line)
+bool telling_in_colour(void)
 {
-	struct launch *l = ctx;
+	const char *no_color = getenv("NO_COLOR");
+
+	return isatty(STDERR_FILENO) && !(no_color && *no_color);
+}
+
+void telling_note(struct gate *g, struct str line)
+{
 	struct arena *a = arena_new();
 	struct err ignored; /* of the next record somebody hears */
 
-	ignore(gate_note(l->run.gate, arena_fmt(a, "%.*s\n", STR_ARG(line)),
-			 &ignored));
+	ignore(gate_note(g, arena_fmt(a, "%.*s\n", STR_ARG(line)), &ignored));
 	arena_free(a);
+}
+
+static void on_told(void *ctx, struct str line)
+{
+	struct launch *l = ctx;
+
+	telling_note(l->run.gate, line);
 }
 
 void telling_start(struct launch *l)
 {
 	const struct tell_wish *wish = &l->o.tell;
-	const char *no_color = getenv("NO_COLOR");
-	bool is_terminal = isatty(STDERR_FILENO);
 	bool is_seen = !l->o.keeper && !l->o.quiet;
 
 	/* its terminal is the command's: a full screen is not written over */
 	if (is_seen && !l->values.tty)
-		tell_aloud(l->run.tell,
-			   is_terminal && !(no_color && *no_color),
+		tell_aloud(l->run.tell, telling_in_colour(),
 			   l->native != NULL);
-	else if (is_seen && is_terminal && !wish->silent && !wish->command &&
-		 !wish->webhook)
+	else if (is_seen && isatty(STDERR_FILENO) && !wish->silent &&
+		 !wish->command && !wish->webhook)
 		tell_desktop(l->run.tell);
 	l->run.tell->ctx = l;
 	l->run.tell->on_ask = on_ask;

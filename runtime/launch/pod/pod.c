@@ -11,7 +11,6 @@
 #include "runtime/launch/session/metadata.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -24,28 +23,20 @@ static void on_refusal(void *ctx, const struct refusal *r)
 	tell_refusal(ctx, r);
 }
 
-/* It is on record, too, for who watches. */
 static void on_told(void *ctx, struct str line)
 {
-	struct gate *g = ctx;
-	struct arena *a = arena_new();
-	struct err ignored; /* of the next record somebody hears */
-
-	ignore(gate_note(g, arena_fmt(a, "%.*s\n", STR_ARG(line)), &ignored));
-	arena_free(a);
+	telling_note(ctx, line);
 }
 
 /* A terminal is the command's: a full screen is not written over. */
 static int open_telling(struct pod *p, struct err *err)
 {
-	const char *no_color = getenv("NO_COLOR");
-	bool colour = isatty(STDERR_FILENO) && !(no_color && *no_color);
 	int rc = telling_open(p->a, p->o, p->session.id, &p->run.tell, err);
 
 	if (rc < 0)
 		return rc;
 	if (!p->o->quiet && !p->wish.tty)
-		tell_aloud(p->run.tell, colour, false);
+		tell_aloud(p->run.tell, telling_in_colour(), false);
 	p->run.tell->ctx = p->run.gate;
 	p->run.tell->on_told = on_told;
 	p->run.gate->on_refusal = on_refusal;
