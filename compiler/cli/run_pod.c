@@ -47,6 +47,11 @@ bool run_pod_fits(const struct options *o, const struct compilation *c)
 			"'--topology apart': a session is one Pod, with its gate in it; two are written by 'membrane compile' and applied by kubectl");
 		return false;
 	}
+	if (c->kubernetes->cilium) {
+		console_error(
+			"'--fqdn': a session's own policy is a NetworkPolicy; one of names is written by 'membrane compile' and applied by kubectl");
+		return false;
+	}
 	if (c->kubernetes->kind == KUBE_POD)
 		return true;
 	console_error(

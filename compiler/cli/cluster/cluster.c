@@ -25,6 +25,9 @@ bool cluster_wanted(const struct options *o, bool *out_fault)
 		 str_is(options_get(o, OPTION_TOPOLOGY)->value, "apart"))
 		console_error(
 			"'--cluster-state': the gate's own Pod and Service are not compared yet: not with '--topology apart'");
+	else if (options_get(o, OPTION_FQDN))
+		console_error(
+			"'--cluster-state': a CiliumNetworkPolicy is not compared yet: not with '--fqdn'");
 	else if (options_get(o, OPTION_KIND) &&
 		 str_is(options_get(o, OPTION_KIND)->value, "template"))
 		console_error(
