@@ -137,20 +137,22 @@ static void show_line(void *ctx, struct str source, struct str line)
 }
 
 /* A line of `kubectl logs --prefix`. */
-static void take_line(void *ctx, struct str line)
+static int take_line(void *ctx, struct str line, struct err *err)
 {
 	struct shown *s = ctx;
 	struct str source = fleet_source(&line, STR(""));
 
+	ignore(err);
 	if (s->fleet) {
 		fleet_put(s->fleet, source, line);
-		return;
+		return 0;
 	}
 	if (source.n > s->columns && s->columns < COLUMNS_MAX)
 		s->columns = source.n < COLUMNS_MAX ? (unsigned)source.n
 						    : COLUMNS_MAX;
 	show_line(s, source, line);
 	fflush(stdout);
+	return 0;
 }
 
 static int show_merged(struct shown *s, struct err *err)

@@ -20,7 +20,7 @@
 #define TAKE_TRIES     1000
 #define TAKE_STEP_MS   10
 #define REMOVED_MS     20000 /* for Docker, which was asked to */
-#define COMMANDS_MAX   8u    /* of gate, tracer, view and agent; kubectl's */
+#define COMMANDS_MAX   8u    /* at a time: parts of a session, or kubectl */
 
 enum what {
 	WORD_COMMAND, /* one was started */
@@ -49,6 +49,25 @@ static bool hear_word(int alive, struct word *out, int *out_fd)
 	return got == sizeof(*out);
 }
 
+/* Not our children: make sure that a number still is the same process. */
+static bool is_there(const struct word *w)
+{
+	return getpgid(w->pid) == w->group && getsid(w->pid) == w->session;
+}
+
+/* A watch that ends is begun anew, as often as it takes. */
+static void note_command(struct commands *c, const struct word *w)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n; i++)
+		if (is_there(&c->of[i]))
+			c->of[n++] = c->of[i];
+	if (n < COMMANDS_MAX)
+		c->of[n++] = *w;
+	c->n = n;
+}
+
 /* True when there is something to be done, with the lock or without. */
 static bool launcher_ended(int alive, struct commands *c, struct session *s)
 {
@@ -57,8 +76,7 @@ static bool launcher_ended(int alive, struct commands *c, struct session *s)
 	while (hear_word(alive, &w, &s->lock_fd)) {
 		switch (w.what) {
 		case WORD_COMMAND:
-			if (c->n < COMMANDS_MAX)
-				c->of[c->n++] = w;
+			note_command(c, &w);
 			break;
 		case WORD_DONE:
 			return false;
@@ -69,12 +87,10 @@ static bool launcher_ended(int alive, struct commands *c, struct session *s)
 	return true;
 }
 
-/* Not our children: make sure that a number still is the same process. */
 static void kill_commands(const struct commands *c)
 {
 	for (size_t i = 0; i < c->n; i++)
-		if (getpgid(c->of[i].pid) == c->of[i].group &&
-		    getsid(c->of[i].pid) == c->of[i].session)
+		if (is_there(&c->of[i]))
 			kill(c->of[i].pid, SIGKILL);
 }
 

@@ -16,8 +16,8 @@ from live import test
 from terminal import Terminal
 
 POLICY = "allow: ['site.test:443']\n"
-SECRET = "credentials:\n  - {name: key, to: site.test, from_env: KEY, " \
-    "header: Authorization}\n"
+SECRET = "credentials:\n  - {host: site.test, header: Authorization, from_env: KEY, " \
+    "format: 'Bearer {}'}\n"
 ASKED = "getent hosts site.test; getent hosts not.test; "
 
 
@@ -72,6 +72,10 @@ class Place:
 
     def kill(self, word):
         enter("kill", "-" + word, (self.folder / "pid").read_text().strip())
+
+    def session(self):
+        """The ID of the one that it has."""
+        return next((self.folder / "home/sessions").iterdir()).name
 
     def records(self, event):
         return [r for path in self.folder.glob(
@@ -158,7 +162,7 @@ def signals_end_it():
 @test
 def stop_ends_it():
     with Place() as where, where.begun("sleep infinity") as p:
-        done = where.membrane("stop", "--timeout", "1")
+        done = where.membrane("stop", "--timeout", "1", where.session())
         said = p.communicate(timeout=180)
         check(done.returncode == 0 and p.returncode == 143, "stopped",
               (done, p.returncode, said))
@@ -240,14 +244,16 @@ def what_runs_is_what_was_reviewed():
             try:
                 made = within(60, lambda: of_cluster(p, *flags).returncode == 0)
                 said = of_cluster(p, *flags)
-                check(made, "the server's are the plan's: " + kind,
-                      said.stdout + said.stderr)
+                check(made, "the server's are the plan's: " + kind, said)
+                check(within(60, lambda: "gate ready" in
+                             of_cluster(p, *flags).stdout), "its gate is",
+                      of_cluster(p, *flags))
                 if kind == "pod":
                     kubectl("label", "pod", p.name, "membrane/plan=other",
                             "--overwrite")
                     said = of_cluster(p)
                     check(said.returncode == 1 and "membrane/plan" in
-                          said.stdout, "a label that changed", said.stdout)
+                          said.stderr, "a label that changed", said)
             finally:
                 kubectl("delete", "--wait=false", "-f",
                         p.plan / "networkpolicy.yaml", fails=True)

@@ -19,7 +19,7 @@ struct call {
 	pid_t pid;
 	int out, err; /* our ends of its pipes, -1 at their end */
 	struct buf text, complaint;
-	struct buf line; /* what there is of one, when lines are wanted */
+	struct lines lines; /* when they are wanted */
 };
 
 char **kubectl_vector(struct arena *a, const struct kubectl *k,
@@ -93,61 +93,29 @@ static int spawn_kubectl(struct arena *a, const struct kubectl *k,
 	return kubectl_start(a, k, r->c->words, &o, &r->pid, err);
 }
 
-/* Those that are whole, to who wants them. */
-static void tell_lines(struct call *r, struct str text)
-{
-	while (text.n) {
-		size_t end = str_find(text, '\n', 0);
-		struct str part = str_slice(text, 0, end);
-
-		if (r->line.n + part.n <= KUBECTL_LINE_MAX)
-			buf_add(&r->line, part);
-		if (end == text.n)
-			return;
-		r->c->on_line(r->c->ctx, buf_str(&r->line));
-		buf_cut(&r->line, 0);
-		text = str_slice(text, end + 1, text.n);
-	}
-}
-
-static int take_output(struct call *r)
+static int take_output(struct call *r, struct err *err)
 {
 	char room[65536];
-	ssize_t n = read(r->out, room, sizeof(room));
+	struct str got = {room, proc_read(&r->out, room, sizeof(room))};
 
-	if (n < 0)
-		return errno == EINTR ? 0 : -errno;
-	if (n == 0) {
-		fd_close(&r->out);
-		r->out = -1;
-		return 0;
-	}
 	if (r->c->on_line)
-		tell_lines(r, (struct str){room, (size_t)n});
-	else if (r->text.n + (size_t)n > KUBECTL_TEXT_MAX)
-		return -EFBIG;
-	else
-		buf_add(&r->text, (struct str){room, (size_t)n});
+		return lines_take(&r->lines, got, err);
+	if (r->text.n + got.n > KUBECTL_TEXT_MAX)
+		return err_set(err, -EFBIG, "kubectl %s: its answer is too long",
+			       r->c->words[0]);
+	buf_add(&r->text, got);
 	return 0;
 }
 
-static int take_complaint(struct call *r)
+static void take_complaint(struct call *r)
 {
 	char room[KUBECTL_COMPLAINT_MAX];
-	ssize_t n = read(r->err, room, sizeof(room));
+	size_t n = proc_read(&r->err, room, sizeof(room));
 
-	if (n < 0)
-		return errno == EINTR ? 0 : -errno;
-	if (n == 0) {
-		fd_close(&r->err);
-		r->err = -1;
-		return 0;
-	}
-	kubectl_complain(&r->complaint, (struct str){room, (size_t)n});
-	return 0;
+	kubectl_complain(&r->complaint, (struct str){room, n});
 }
 
-static int collect_output(struct call *r)
+static int collect_output(struct call *r, struct err *err)
 {
 	int64_t deadline = clock_ms() + r->c->timeout_ms;
 
@@ -160,18 +128,19 @@ static int collect_output(struct call *r)
 					      : 0;
 
 		if (rc < 0 && errno != EINTR)
-			return -errno;
+			return err_errno(err, "waiting for kubectl");
 		if (rc == 0)
-			return -ETIMEDOUT;
+			return err_set(err, -ETIMEDOUT, "kubectl %s: %s",
+				       r->c->words[0], strerror(ETIMEDOUT));
 		if (rc < 0)
 			continue;
-		rc = p[0].revents ? take_output(r) : 0;
-		if (rc == 0 && p[1].revents)
-			rc = take_complaint(r);
+		rc = p[0].revents ? take_output(r, err) : 0;
 		if (rc < 0)
 			return rc;
+		if (p[1].revents)
+			take_complaint(r);
 	}
-	return 0;
+	return r->c->on_line ? lines_end(&r->lines, err) : 0;
 }
 
 static int reap_kubectl(pid_t pid)
@@ -193,20 +162,14 @@ int kubectl_run(struct arena *a, const struct kubectl *k,
 	*err = (struct err){0};
 	buf_init(&r.text, a);
 	buf_init(&r.complaint, a);
-	buf_init(&r.line, a);
+	lines_init(&r.lines, a, c->on_line, c->ctx);
 	rc = spawn_kubectl(a, k, &r, err);
 	if (rc == 0) {
-		rc = collect_output(&r);
-		if (rc < 0) {
+		rc = collect_output(&r, err);
+		if (rc < 0)
 			kill(r.pid, SIGKILL);
-			err_set(err, rc, "kubectl %s: %s", c->words[0],
-				rc == -EFBIG ? "its answer is too long"
-					     : strerror(-rc));
-		}
 		c->status = reap_kubectl(r.pid);
 	}
-	if (rc == 0 && c->on_line && r.line.n)
-		c->on_line(c->ctx, buf_str(&r.line));
 	fd_close(&r.out);
 	fd_close(&r.err);
 	c->text = buf_str(&r.text);

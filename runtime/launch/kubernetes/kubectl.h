@@ -13,10 +13,10 @@
 #include "compiler/base/err.h"
 #include "compiler/base/str.h"
 #include "compiler/base/sys/proc.h"
+#include "runtime/launch/kubernetes/lines.h"
 
 #define KUBECTL_WORDS_MAX     32u	    /* behind those of struct kubectl */
 #define KUBECTL_TEXT_MAX      (256u << 20) /* bytes of one answer */
-#define KUBECTL_LINE_MAX      (1u << 20)   /* bytes of one line of a log */
 #define KUBECTL_COMPLAINT_MAX 4096u	    /* of what it says on stderr */
 
 /* Which cluster, and where in it; empty: what the kubeconfig says. */
@@ -28,9 +28,8 @@ struct kubectl_call {
 	const char *const *words; /* the subcommand and on; NULL at the end */
 	struct str input;	  /* empty: nothing */
 	int timeout_ms;		  /* -1: as long as it takes */
-	/* Each line of its output without its LF, as it comes; or NULL: all of
-	 * it is kept in text. A line beyond KUBECTL_LINE_MAX is cut there. */
-	void (*on_line)(void *ctx, struct str line);
+	/* Has its output by lines, as it comes; or NULL: it is kept in text. */
+	lines_fn *on_line;
 	void *ctx;
 	/* What came of it. */
 	struct str text, complaint; /* the arena's; complaint: bounded */
@@ -52,6 +51,7 @@ char **kubectl_vector(struct arena *a, const struct kubectl *k,
  *   -ENOENT     there is no kubectl
  *   -EFBIG      it printed more than KUBECTL_TEXT_MAX; it was killed
  *   -ETIMEDOUT  it was killed
+ *   what on_line said: it was killed
  */
 must_check int kubectl_run(struct arena *a, const struct kubectl *k,
 			   struct kubectl_call *c, struct err *err);

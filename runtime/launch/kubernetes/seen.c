@@ -28,6 +28,15 @@ static const cJSON *find(const cJSON *o, const char *name)
 
 /* --- containers ----------------------------------------------------------- */
 
+/* One that says nothing that can be taken for one has not ended well. */
+static int status_of(const cJSON *ended)
+{
+	uint64_t status;
+
+	return json_get_u64(ended, "exitCode", 255, &status) ? (int)status
+							      : 255;
+}
+
 static void take_state(struct seen_container *c, const cJSON *state)
 {
 	const cJSON *ended = find(state, "terminated"),
@@ -36,7 +45,7 @@ static void take_state(struct seen_container *c, const cJSON *state)
 	c->state = ended			? SEEN_ENDED
 		   : find(state, "running") ? SEEN_RUNS
 						: SEEN_WAITS;
-	c->status = (int)json_find_u64(ended, "exitCode", 255);
+	c->status = ended ? status_of(ended) : 0;
 	said = ended ? ended : waits;
 	copy_text(c->reason, sizeof(c->reason), json_find_str(said, "reason"));
 	copy_text(c->text, sizeof(c->text), json_find_str(said, "message"));
@@ -51,7 +60,7 @@ static void take_container(struct seen_container *c, const cJSON *status)
 	if (!last)
 		return;
 	c->state = SEEN_ENDED;
-	c->status = (int)json_find_u64(last, "exitCode", 255);
+	c->status = status_of(last);
 }
 
 static void take_containers(struct seen *s, const cJSON *list)

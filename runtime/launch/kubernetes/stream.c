@@ -7,13 +7,11 @@
 #define CHUNK		65536
 #define CHUNKS_PER_PUMP 16u /* others have their turn */
 
-void stream_init(struct stream *s, struct arena *a,
-		 int (*on_line)(void *ctx, struct str line, struct err *err),
+void stream_init(struct stream *s, struct arena *a, lines_fn *on_line,
 		 void *ctx)
 {
-	*s = (struct stream){
-		.out = -1, .err = -1, .on_line = on_line, .ctx = ctx};
-	buf_init(&s->line, a);
+	*s = (struct stream){.out = -1, .err = -1};
+	lines_init(&s->lines, a, on_line, ctx);
 	buf_init(&s->complaint, a);
 }
 
@@ -27,7 +25,10 @@ int stream_start(struct stream *s, struct arena *a, const struct kubectl *k,
 			      .keep = -1};
 	int in = -1, rc;
 
-	buf_cut(&s->line, 0);
+	/* of the last one, whose end was that of its output */
+	fd_close(&s->err);
+	s->out = s->err = -1;
+	lines_reset(&s->lines);
 	buf_cut(&s->complaint, 0);
 	s->said = false;
 	rc = proc_pipes(&o, &in, &s->out, &s->err, err);
@@ -43,27 +44,6 @@ size_t stream_fds(const struct stream *s, struct pollfd *out)
 	out[0] = (struct pollfd){.fd = s->out, .events = POLLIN};
 	out[1] = (struct pollfd){.fd = s->err, .events = POLLIN};
 	return STREAM_FDS;
-}
-
-static int take_text(struct stream *s, struct str text, struct err *err)
-{
-	while (text.n) {
-		size_t end = str_find(text, '\n', 0);
-		struct str part = str_slice(text, 0, end);
-		int rc;
-
-		if (s->line.n + part.n <= KUBECTL_LINE_MAX)
-			buf_add(&s->line, part);
-		if (end == text.n)
-			return 0;
-		s->said = true;
-		rc = s->on_line(s->ctx, buf_str(&s->line), err);
-		buf_cut(&s->line, 0);
-		if (rc < 0)
-			return rc;
-		text = str_slice(text, end + 1, text.n);
-	}
-	return 0;
 }
 
 static void take_complaint(struct stream *s)
@@ -84,7 +64,8 @@ int stream_pump(struct stream *s, struct err *err)
 
 		if (n == 0)
 			break;
-		rc = take_text(s, (struct str){room, n}, err);
+		s->said = true;
+		rc = lines_take(&s->lines, (struct str){room, n}, err);
 	}
 	if (s->err >= 0)
 		take_complaint(s);

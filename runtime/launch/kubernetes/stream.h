@@ -16,16 +16,13 @@ struct stream {
 	pid_t pid; /* 0: none, or it has ended */
 	int status;
 	int out, err; /* of its pipes, -1 at their end */
-	struct buf line, complaint;
-	bool said; /* a line, since it was started */
-	/* Each line without its LF; below 0 ends the pumping. */
-	int (*on_line)(void *ctx, struct str line, struct err *err);
-	void *ctx;
+	struct lines lines;
+	struct buf complaint;
+	bool said; /* something, since it was started */
 };
 
 /* None is under way. */
-void stream_init(struct stream *s, struct arena *a,
-		 int (*on_line)(void *ctx, struct str line, struct err *err),
+void stream_init(struct stream *s, struct arena *a, lines_fn *on_line,
 		 void *ctx);
 /* In a process group of its own: the terminal's signals are not for it. */
 must_check int stream_start(struct stream *s, struct arena *a,

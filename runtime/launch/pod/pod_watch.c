@@ -142,6 +142,7 @@ static int watch_pod(struct pod *p, struct err *err)
 			       "--output=json", "--output-watch-events",
 			       NULL};
 
+	buf_cut(&p->object, 0); /* the last watch may have ended within one */
 	return start_stream(p, &p->watch, words, err);
 }
 

@@ -167,20 +167,41 @@ static void check_leaving(void)
 	check_cleaned(r);
 }
 
+/* Until it is killed. */
+static pid_t start_waiting(struct run *r)
+{
+	pid_t pid = fork();
+
+	if (pid != 0)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	session_release(&r->session, false);
+	fd_close(&r->dog.alive_fd);
+	for (;;)
+		pause(); /* with keep_fd */
+}
+
+/* More than there are at a time. */
+static void tell_of_ended(struct run *r)
+{
+	for (int i = 0; i < 20; i++) {
+		pid_t command = start_waiting(r);
+
+		watchdog_tell(&r->dog, command);
+		kill(command, SIGKILL);
+		CHECK(waitpid(command, NULL, 0) == command);
+	}
+}
+
 /* A command that hangs is killed, once its containers are gone for a while. */
 static void check_hanging(void)
 {
 	struct run *r = start_run();
 	int status = 0;
-	pid_t command = fork();
+	pid_t command;
 
-	if (command == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		session_release(&r->session, false);
-		fd_close(&r->dog.alive_fd);
-		for (;;)
-			pause(); /* with keep_fd */
-	}
+	tell_of_ended(r);
+	command = start_waiting(r);
 	watchdog_tell(&r->dog, command);
 	die(r);
 	wait_dog(r);
