@@ -84,14 +84,15 @@ endif
 CPPFLAGS := -I. -I$(GEN) -D_GNU_SOURCE -DMEMBRANE_PREFIX='"$(PREFIX)"'
 CFLAGS := -std=gnu17 $(OPT) $(WARN) $(HARDEN)
 
-LIBS_MEMBRANE := -lyajl -lz -lyaml -lcjson -lidn2 -lcrypto -lseccomp -lmnl
+LIBS_MEMBRANE := -lyajl -lz -lyaml -lcjson -lidn2 -lnettle -lseccomp -lmnl
 # Static: its image holds nothing else.
 # libelf compresses by zstd from Debian 13 on; where it does not, none is here.
 LIBS_WATCH := -lbpf -lelf -lz -ldeflate -lyajl_s -lseccomp -lresolv \
 	$(if $(findstring /,$(shell $(CC) -print-file-name=libzstd.a)),-lzstd)
-LIBS_UNPACK := -larchive -lcjson -lcrypto -lseccomp
+LIBS_UNPACK := -larchive -lcjson -lnettle -lseccomp
 LIBS_VIEW := -lfuse3 -lcjson -lpthread
-LIBS_GATE := -lnftables -lnftnl -lmnl -lldns -lcjson -lcap -lssl -lcrypto
+LIBS_GATE := -lnftables -lnftnl -lmnl -lldns -lcjson -lcap -lssl -lcrypto \
+	-lnettle
 
 # --- sources ---------------------------------------------------------------
 
@@ -251,6 +252,8 @@ $(BIN)/membrane-watch: $(WATCH_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(WATCH_LINK) -o $@ $(WATCH_OBJ) $(LIBS_WATCH)
 
+# It makes the certificates that the program only reads.
+$(B)/tests/unit/launch/roots: LIBS_MEMBRANE += -lcrypto
 $(UNIT_HOST): $(B)/tests/%: $(B)/obj/tests/%.o $(HOST_LIB_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(LDHARDEN) -o $@ $^ $(LIBS_MEMBRANE)

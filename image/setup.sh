@@ -20,7 +20,7 @@ source "$(dirname "$0")/lib.sh"
 
 build=(gcc/gcc make/make bison/bison flex/flex pkg-config/pkg-config
 	libc6-dev libyaml-dev libcjson-dev libcurl4-openssl-dev libidn2-dev
-	libssl-dev libnftables-dev libnftnl-dev libmnl-dev libldns-dev
+	libssl-dev libnftables-dev libnftnl-dev libmnl-dev libldns-dev nettle-dev
 	libarchive-dev libcap-dev clang/clang llvm/llvm-strip libbpf-dev libelf-dev zlib1g-dev
 	libdeflate-dev libyajl-dev libseccomp-dev libfuse3-dev)
 native=(haproxy/haproxy ?passt/pasta uidmap/newuidmap ca-certificates)

@@ -2,36 +2,32 @@
 
 #include "compiler/base/ascii.h"
 
-/*
- * The functions of old, which need no provider: to read a configuration and to
- * find an algorithm by its name takes longer than all else of a short run.
- */
-#define OPENSSL_SUPPRESS_DEPRECATED
-#include <openssl/evp.h>
-#include <openssl/sha.h>
+#include <nettle/base64.h>
+#include <nettle/sha2.h>
 
-static void take_digest(struct str data, unsigned char md[SHA256_DIGEST_LENGTH])
+static void take_digest(struct str data, uint8_t md[SHA256_DIGEST_SIZE])
 {
-	SHA256_CTX c;
+	struct sha256_ctx c;
 
-	SHA256_Init(&c);
-	SHA256_Update(&c, data.p, data.n);
-	SHA256_Final(md, &c);
+	sha256_init(&c);
+	sha256_update(&c, data.n, (const uint8_t *)data.p);
+	sha256_digest(&c, SHA256_DIGEST_SIZE, md);
 }
 
 const char *sha256_base64(struct str data, char out[SHA256_BASE64_MAX])
 {
-	unsigned char md[SHA256_DIGEST_LENGTH];
+	uint8_t md[SHA256_DIGEST_SIZE];
 
 	take_digest(data, md);
-	EVP_EncodeBlock((unsigned char *)out, md, sizeof(md));
+	base64_encode_raw(out, sizeof(md), md);
+	out[SHA256_BASE64_MAX - 1] = '\0';
 	return out;
 }
 
 const char *sha256_hex(struct str data, char out[SHA256_HEX_MAX])
 {
 	static const char digits[] = "0123456789abcdef";
-	unsigned char md[SHA256_DIGEST_LENGTH];
+	uint8_t md[SHA256_DIGEST_SIZE];
 
 	take_digest(data, md);
 	for (size_t i = 0; i < sizeof(md); i++) {

@@ -1,4 +1,4 @@
-/* SHA-256 (FIPS 180-4), by libcrypto. */
+/* SHA-256 (FIPS 180-4), by nettle. */
 #ifndef COMPILER_BASE_SHA256_H
 #define COMPILER_BASE_SHA256_H
 

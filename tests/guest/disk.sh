@@ -22,7 +22,7 @@ packages=(linux-image-amd64 initramfs-tools systemd systemd-sysv dbus udev kmod
 	openssl python3 python3-h2 python3-yaml)
 case $kind in
 docker)
-	packages+=(iptables docker.io libyaml-0-2 libcjson1 libidn2-0 libyajl2)
+	packages+=(iptables docker.io libyaml-0-2 libcjson1 libidn2-0 libyajl2 libnettle8)
 	[[ $suite == bookworm ]] || packages+=(docker-cli)
 	;;
 native)

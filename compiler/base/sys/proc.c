@@ -71,8 +71,12 @@ static int place_fd(int from, int to)
 	return fcntl(from, F_SETFD, flags & ~FD_CLOEXEC);
 }
 
-/* In the child: everything here is async-signal-safe. */
-static void become_program(const struct proc_opts *o, int report)
+/*
+ * In the child: everything here is async-signal-safe, and with a program to
+ * become it shares the memory of its parent, who waits.
+ */
+static _Noreturn void become_program(const struct proc_opts *o, int report,
+				     const sigset_t *mask)
 {
 	int code;
 
@@ -83,6 +87,7 @@ static void become_program(const struct proc_opts *o, int report)
 	if (catching)
 		for (size_t i = 0; i < ARRAY_LEN(caught); i++)
 			sigaction(caught[i], &before[i], NULL);
+	sigprocmask(SIG_SETMASK, mask, NULL);
 	if (place_fd(o->in, 0) >= 0 && place_fd(o->out, 1) >= 0 &&
 	    place_fd(o->err, 2) >= 0 &&
 	    (o->keep < 0 || place_fd(o->keep, o->keep) >= 0)) {
@@ -90,14 +95,30 @@ static void become_program(const struct proc_opts *o, int report)
 			close(report);
 			_exit(o->run(o->ctx, o->argv));
 		}
-		if (o->env)
-			environ = o->env;
-		execvp(o->argv[0], o->argv);
+		execvpe(o->argv[0], o->argv, o->env ? o->env : environ);
 	}
 	code = errno;
 	if (write(report, &code, sizeof(code)) < 0)
 		_exit(126);
 	_exit(127);
+}
+
+/*
+ * Copying what this process has takes longer than to begin most programs. No
+ * handler of a signal runs in the child, whose memory is ours.
+ */
+static pid_t make_child(const struct proc_opts *o, int report)
+{
+	sigset_t all, mask;
+	pid_t pid;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &mask);
+	pid = o->run ? fork() : vfork();
+	if (pid == 0)
+		become_program(o, report, &mask);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	return pid;
 }
 
 int proc_spawn(const struct proc_opts *o, pid_t *out_pid, struct err *err)
@@ -110,9 +131,7 @@ int proc_spawn(const struct proc_opts *o, pid_t *out_pid, struct err *err)
 
 	if (rc < 0)
 		return rc;
-	pid = fork();
-	if (pid == 0)
-		become_program(o, child_end);
+	pid = make_child(o, child_end);
 	fd_close(&child_end);
 	if (pid < 0)
 		return err_set(err, -errno, "fork: %s", strerror(errno));

@@ -18,7 +18,7 @@ enum proc_group {
 };
 
 struct proc_opts {
-	char *const *argv; /* argv[0] is looked up in PATH */
+	char *const *argv; /* argv[0] is looked up in our PATH */
 	enum proc_group group;
 	int in, out, err; /* become 0, 1 and 2; -1: inherited */
 	int keep;	  /* stays open in the child; -1: none */

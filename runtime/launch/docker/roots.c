@@ -3,6 +3,7 @@
 #include "compiler/base/buf.h"
 #include "compiler/base/sys/fileio.h"
 #include "compiler/plan/docker_json.h"
+#include "runtime/launch/docker/libcrypto.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -114,12 +115,15 @@ static int take_blocks(struct roots *r, struct str text, BIO *out,
 int roots_parse(struct arena *a, struct str text, struct roots *out,
 		struct err *err)
 {
-	BIO *made = BIO_new(BIO_s_mem());
 	struct roots r = {0};
 	char *p = NULL;
+	BIO *made;
 	long n;
-	int rc;
+	int rc = libcrypto_open(err);
 
+	if (rc < 0)
+		return rc;
+	made = BIO_new(BIO_s_mem());
 	if (!made)
 		return err_set(err, -ENOMEM, "out of memory");
 	ERR_clear_error();

@@ -33,8 +33,8 @@ struct webhook_call {
 /* Pure: what goes there. */
 struct str webhook_body(struct arena *a, const struct webhook_call *c);
 /* Pure: the digits for a body at that time, in seconds since 1970. */
-must_check int webhook_sign(const char *key, int64_t now_s, struct str body,
-			    char out[WEBHOOK_SIGNATURE], struct err *err);
+void webhook_sign(const char *key, int64_t now_s, struct str body,
+		  char out[WEBHOOK_SIGNATURE]);
 /*
  * All tries.
  *   -EPERM  somebody answered, and not with 2xx

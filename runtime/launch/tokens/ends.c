@@ -2,7 +2,7 @@
 
 #include "compiler/base/buf.h"
 
-#include <openssl/evp.h>
+#include <nettle/base64.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,25 +42,18 @@ void ends_set(struct arena *a, cJSON *file, const char *access, double left,
 /* base64url without padding, RFC 7515, as JSON; NULL: it is none. */
 static cJSON *claims_of(struct str token)
 {
-	unsigned char out[CLAIMS_MAX];
-	char text[CLAIMS_MAX];
+	char out[CLAIMS_MAX];
+	struct base64_decode_ctx c;
 	struct str part;
 	size_t n;
-	int got;
 
 	if (!str_field(&token, '.', &part) || !str_field(&token, '.', &part) ||
-	    part.n == 0 || part.n + 4 > sizeof(text))
+	    BASE64_DECODE_LENGTH(part.n) > sizeof(out))
 		return NULL;
-	for (n = 0; n < part.n; n++)
-		text[n] = part.p[n] == '-'   ? '+'
-			  : part.p[n] == '_' ? '/'
-					     : part.p[n];
-	while (n % 4)
-		text[n++] = '=';
-	got = EVP_DecodeBlock(out, (unsigned char *)text, (int)n);
-	got -= (int)(n - part.n); /* what was padded */
-	return got > 0 ? fields_parse((struct str){(char *)out, (size_t)got})
-		       : NULL;
+	base64url_decode_init(&c);
+	if (!base64_decode_update(&c, &n, (uint8_t *)out, part.n, part.p))
+		return NULL;
+	return fields_parse((struct str){out, n});
 }
 
 static bool end_of(struct arena *a, cJSON *file, const char *access,

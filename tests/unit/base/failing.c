@@ -146,6 +146,27 @@ static int run_shell(const char *script, int keep, int in_fd)
 	return proc_status(status);
 }
 
+static int return_3(void *ctx, char *const *argv)
+{
+	(void)ctx;
+	(void)argv;
+	return 3;
+}
+
+/* What a process of ours does in the place of a program. */
+static int run_here(void)
+{
+	struct proc_opts o = {
+		.run = return_3, .in = -1, .out = -1, .err = -1, .keep = -1};
+	pid_t pid = 0;
+	int rc = proc_spawn(&o, &pid, &err), status = 0;
+
+	if (rc < 0)
+		return rc;
+	CHECK(waitpid(pid, &status, 0) == pid);
+	return proc_status(status);
+}
+
 static void check_programs(void)
 {
 	static const char has_9[] = "test -e /proc/self/fd/9";
@@ -158,8 +179,9 @@ static void check_programs(void)
 	fail_call("fcntl", 1, EINVAL);
 	CHECK(run_shell("exit 7", -1, -1) == -EINVAL && has_failed());
 	fail_call("fork", 0, EAGAIN);
-	CHECK(run_shell("exit 7", -1, -1) == -EAGAIN && has_failed());
+	CHECK(run_here() == -EAGAIN && has_failed());
 	CHECK(strncmp(err.text, "fork: ", 6) == 0);
+	CHECK(run_here() == 3);
 	CHECK(proc_pipe(&one, &other, &err) == 0);
 	fail_call("fcntl", 1, EBADF);
 	CHECK(proc_nonblock(one, &err) == -EBADF && has_failed());

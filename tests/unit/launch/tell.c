@@ -451,12 +451,11 @@ static void check_signature(struct arena *a)
 				    .n = 2,
 				    .events = {STR("{\"a\":1}"), STR("{}")}};
 	char hex[WEBHOOK_SIGNATURE];
-	struct err err;
 
 	CHECK_STR(
 		webhook_body(a, &call),
 		"{\"version\":1,\"session\":\"0123456789ab\",\"refusals\":[{\"a\":1},{}]}");
-	CHECK_INT(webhook_sign("key", 1700000000, STR("{}"), hex, &err), 0);
+	webhook_sign("key", 1700000000, STR("{}"), hex);
 	CHECK_STR(
 		str_of(hex),
 		"9d713ed406bb7076d4123f0dc2c39d2df5c654ed4b0cd56b52c8b4c940bd63ae");
