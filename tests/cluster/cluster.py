@@ -208,6 +208,9 @@ class Pod:
         if hasattr(self, "plan"):
             self.delete("--grace-period=0", "--force", "--wait=false",
                         fails=True)
+            # Another test's Pod of that name has another plan.
+            kubectl("delete", "configmap", "--wait=false", "-l",
+                    "app.kubernetes.io/name=" + self.name, fails=True)
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

@@ -1,5 +1,6 @@
 """What a gate adds to a Pod, on this node. Prints; judges nothing."""
 import json
+import os
 import statistics
 import time
 
@@ -8,6 +9,7 @@ import yaml
 import cluster
 from cluster import Pod, kubectl, within
 from t_pods import POLICY
+from t_run import Place, of_sessions
 
 PAIRS = 5
 WITH_RULES = POLICY.replace("'site.test'", "'site.test', 'https://api.test/v1/'")
@@ -78,6 +80,17 @@ def objects(policy):
             for what, one in (("pod", p.name), ("configmap", name))}
 
 
+def of_session():
+    """{object: bytes as JSON, as the API server has it} of `membrane run`."""
+    with Place(POLICY) as where, where.begun("sleep infinity") as p:
+        seen = {name: len(json.dumps(json.loads(kubectl(
+            "get", name, "-o", "json").stdout), separators=(",", ":")))
+            for name in of_sessions()}
+        where.kill("TERM")
+        p.communicate(timeout=60)
+        return seen
+
+
 def run():
     for what, policy in (("names", POLICY), ("rules", WITH_RULES)):
         pairs = [(begun_s(False, policy), begun_s(True, policy))
@@ -89,5 +102,7 @@ def run():
         print("%s, difference: median %.2f s" % (what, statistics.median(
             b - a for a, b in pairs)), flush=True)
         print("%s, objects: %s" % (what, objects(policy)), flush=True)
+        print("%s, load: %.1f" % (what, os.getloadavg()[0]), flush=True)
         print("%s, idle: %.1f MB, cgroup %.1f MB, %.2f s in a minute" % (
             what, *idle(policy)), flush=True)
+    print("a session: %s" % of_session(), flush=True)

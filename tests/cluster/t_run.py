@@ -73,6 +73,12 @@ class Place:
     def kill(self, word):
         enter("kill", "-" + word, (self.folder / "pid").read_text().strip())
 
+    def crash(self):
+        """No process of membrane's is left, as on a machine that stopped."""
+        pid = (self.folder / "pid").read_text().strip()
+        watchdog = enter("pgrep", "-P", pid, "-x", "membrane").stdout.split()
+        enter("kill", "-KILL", *watchdog, pid)
+
     def session(self):
         """The ID of the one that it has."""
         return next((self.folder / "home/sessions").iterdir()).name
@@ -175,6 +181,40 @@ def a_launcher_that_is_killed_leaves_nothing():
         where.kill("KILL")
         p.communicate(timeout=60)
         check(not left(), "nothing is left", of_sessions())
+
+
+@test
+def what_can_be_asked_of_one_that_runs():
+    with Place() as where, where.begun(ASKED + "sleep infinity") as p:
+        one = where.session()
+        check("Pod membrane-agent-%s of" % one in where.membrane("ps").stdout,
+              "ps says which Pod", where.membrane("ps"))
+        check(within(20, lambda: "not.test" in where.membrane(
+            "logs", one).stdout), "logs", where.membrane("logs", one))
+        done = where.membrane("allow", "other.test", "--session", one, "--yes")
+        check(done.returncode == 1 and "immutable ConfigMap" in done.stderr,
+              "its plan stays", done)
+        done = where.membrane("reset", one, "--yes")
+        said = p.communicate(timeout=60)
+        check(done.returncode == 0 and p.returncode != 0, "reset ends it",
+              (done, p.returncode, said))
+        check(where.membrane("ps").stdout.strip() in ("", "no session runs"),
+              "none runs", where.membrane("ps"))
+    check(not left(), "nothing is left", of_sessions())
+
+
+@test
+def what_a_crash_leaves_goes_with_the_next_call():
+    for call in (lambda w: w.membrane("reset", "c", "--yes"),
+                 lambda w: w.run("true")):
+        with Place() as where, where.begun("sleep infinity") as p:
+            where.crash()
+            p.wait(timeout=60)
+            check(of_sessions(), "nobody is there who would remove them")
+            done = call(where)
+            check(done.returncode == 0, "the next call", done)
+            check(not left(), "nothing is left", of_sessions())
+            p.communicate(timeout=60)   # kubectl had its streams
 
 
 @test
