@@ -4,13 +4,13 @@
 #include "runtime/broker/broker.h"
 
 #include "compiler/base/sys/fdpass.h"
+#include "compiler/base/sys/sockaddr.h"
 #include "runtime/broker/parts.h"
 
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <string.h>
 #include <unistd.h>
 
 #define GATE 0 /* its channel's place */
@@ -25,21 +25,14 @@ struct broker {
 
 static bool read_addr(const struct broker_ask *ask, struct addr *out)
 {
-	const struct sockaddr_in *v4 = (const void *)&ask->to;
 	const struct sockaddr_in6 *v6 = (const void *)&ask->to;
+	socklen_t size = ask->to.ss_family == AF_INET
+				 ? sizeof(struct sockaddr_in)
+				 : sizeof(*v6);
 
-	*out = (struct addr){0};
-	if (ask->to.ss_family == AF_INET && ask->size == sizeof(*v4)) {
-		out->family = ADDR_V4;
-		memcpy(out->b, &v4->sin_addr, 4);
-		return true;
-	}
-	if (ask->to.ss_family != AF_INET6 || ask->size != sizeof(*v6) ||
-	    v6->sin6_scope_id)
-		return false;
-	out->family = ADDR_V6;
-	memcpy(out->b, &v6->sin6_addr, 16);
-	return true;
+	return ask->size == size &&
+	       sockaddr_get((const struct sockaddr *)&ask->to, out) &&
+	       (out->family == ADDR_V4 || v6->sin6_scope_id == 0);
 }
 
 /* Which addresses names have is the gate's to know; its resolver alone asks by
@@ -120,19 +113,9 @@ static int connect_proxy(struct broker *b, int *out_fd)
 {
 	const struct broker_proxy *p = b->proxy;
 	struct broker_ask ask = {.word = BROKER_TCP};
-	struct sockaddr_in6 *v6 = (void *)&ask.to;
-	struct sockaddr_in *v4 = (void *)&ask.to;
-	bool six = p->addr.family == ADDR_V6;
 	int index, rc;
 
-	ask.size = six ? sizeof(*v6) : sizeof(*v4);
-	ask.to.ss_family = six ? AF_INET6 : AF_INET;
-	if (six)
-		v6->sin6_port = htons(p->port);
-	else
-		v4->sin_port = htons(p->port);
-	memcpy(six ? (void *)&v6->sin6_addr : &v4->sin_addr, p->addr.b,
-	       six ? 16 : 4);
+	ask.size = sockaddr_put(&p->addr, p->port, &ask.to);
 	rc = route_interface(&b->route, &p->addr, &index);
 	if (rc && rc != EACCES)
 		return rc;

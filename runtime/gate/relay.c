@@ -2,11 +2,10 @@
 
 #include "compiler/base/addr.h"
 #include "compiler/base/sys/clock.h"
+#include "compiler/base/sys/sockaddr.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -22,30 +21,18 @@ struct way {
 
 int relay_dial(struct str addr, struct str port, int *out, struct err *err)
 {
-	struct sockaddr_storage sa = {0};
-	struct sockaddr_in *v4 = (struct sockaddr_in *)&sa;
-	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&sa;
+	struct sockaddr_storage sa;
 	auto_fd int fd = -1;
+	socklen_t size;
 	struct addr a;
-	bool six;
 	uint64_t n;
 
 	if (!addr_parse(addr, &a) || !str_u64(port, UINT16_MAX, &n) || n == 0)
 		return err_set(err, -EINVAL, "no address and port");
-	six = a.family == ADDR_V6;
-	if (six) {
-		v6->sin6_family = AF_INET6;
-		v6->sin6_port = htons((uint16_t)n);
-		memcpy(&v6->sin6_addr, a.b, 16);
-	} else {
-		v4->sin_family = AF_INET;
-		v4->sin_port = htons((uint16_t)n);
-		memcpy(&v4->sin_addr, a.b, 4);
-	}
+	size = sockaddr_put(&a, (uint16_t)n, &sa);
 	fd = socket(sa.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
 		    0);
-	if (fd < 0 || (connect(fd, (struct sockaddr *)&sa,
-			       six ? sizeof(*v6) : sizeof(*v4)) < 0 &&
+	if (fd < 0 || (connect(fd, (struct sockaddr *)&sa, size) < 0 &&
 		       errno != EINPROGRESS))
 		return err_set(err, -errno, "%.*s: %s", STR_ARG(addr),
 			       strerror(errno));

@@ -1,5 +1,6 @@
 #include "runtime/gate/dns/dns_gate.h"
 
+#include "compiler/base/sys/sockaddr.h"
 #include "runtime/gate/dns/dns_flight.h"
 
 #include <errno.h>
@@ -15,30 +16,21 @@
 static int listen_on(const char *text, uint16_t port, int type, int *out,
 		     struct err *err)
 {
-	struct sockaddr_storage sa = {0};
-	struct sockaddr_in6 *v6 = (void *)&sa;
-	struct sockaddr_in *v4 = (void *)&sa;
+	struct sockaddr_storage sa;
 	auto_fd int fd = -1;
+	socklen_t size;
 	struct addr a;
 	int on = 1, queue = QUEUE_BYTES;
 
 	if (!addr_parse(str_of(text), &a))
 		return err_set(err, -EINVAL, "address '%s'", text);
-	if (a.family == ADDR_V6) {
-		v6->sin6_family = AF_INET6;
-		v6->sin6_port = htons(port);
-		memcpy(&v6->sin6_addr, a.b, 16);
-	} else {
-		v4->sin_family = AF_INET;
-		v4->sin_port = htons(port);
-		memcpy(&v4->sin_addr, a.b, 4);
-	}
+	size = sockaddr_put(&a, port, &sa);
 	fd = socket(sa.ss_family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 ||
 	    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
 	    (a.family == ADDR_V6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY,
 					       &on, sizeof(on)) < 0) ||
-	    bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0 ||
+	    bind(fd, (struct sockaddr *)&sa, size) < 0 ||
 	    (type == SOCK_STREAM && listen(fd, BACKLOG) < 0))
 		return err_set(err, -errno, "resolver on %s: %s", text,
 			       strerror(errno));
@@ -87,15 +79,12 @@ int dns_gate_open(struct dns_gate *g, const struct dns_gate_ends *v4,
 static bool is_agent(const struct dns_gate *g,
 		     const struct sockaddr_storage *peer)
 {
-	const struct sockaddr_in6 *v6 = (const void *)peer;
-	const struct sockaddr_in *v4 = (const void *)peer;
+	struct addr from;
 
 	if (g->n_door)
 		return true;
-	if (peer->ss_family == AF_INET6)
-		return memcmp(&v6->sin6_addr, g->agent6.b, 16) == 0;
-	return peer->ss_family == AF_INET &&
-	       memcmp(&v4->sin_addr, g->agent4.b, 4) == 0;
+	return sockaddr_get((const struct sockaddr *)peer, &from) &&
+	       addr_eq(&from, from.family == ADDR_V6 ? &g->agent6 : &g->agent4);
 }
 
 /* --- questions ----------------------------------------------------------- */

@@ -1,11 +1,10 @@
 #include "runtime/gate/dns/upstream.h"
 
+#include "compiler/base/sys/sockaddr.h"
 #include "runtime/broker/broker.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <poll.h>
-#include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -36,31 +35,12 @@ static enum upstream_event fail_query(struct upstream *u)
 	return UPSTREAM_FAILED;
 }
 
-static socklen_t sockaddr_of(const struct addr *a, uint16_t port,
-			     struct sockaddr_storage *out)
-{
-	struct sockaddr_in6 *v6 = (void *)out;
-	struct sockaddr_in *v4 = (void *)out;
-
-	*out = (struct sockaddr_storage){0};
-	if (a->family == ADDR_V6) {
-		v6->sin6_family = AF_INET6;
-		v6->sin6_port = htons(port);
-		memcpy(&v6->sin6_addr, a->b, 16);
-		return sizeof(*v6);
-	}
-	v4->sin_family = AF_INET;
-	v4->sin_port = htons(port);
-	memcpy(&v4->sin_addr, a->b, 4);
-	return sizeof(*v4);
-}
-
 static bool open_socket(struct upstream *u, const struct addr *server,
 			uint16_t port)
 {
 	int type = u->tcp ? SOCK_STREAM : SOCK_DGRAM;
 	struct sockaddr_storage sa;
-	socklen_t n = sockaddr_of(server, port, &sa);
+	socklen_t n = sockaddr_put(server, port, &sa);
 
 	if (u->broker) {
 		u->fd = broker_connect(u->broker, type, (struct sockaddr *)&sa,

@@ -2,6 +2,7 @@
 
 #include "compiler/base/standin_nets.h"
 #include "compiler/base/sys/clock.h"
+#include "compiler/base/sys/sockaddr.h"
 #include "compiler/plan/gate.h"
 #include "runtime/broker/broker.h"
 #include "runtime/forward/pair.h"
@@ -12,7 +13,6 @@
 #include <curl/curl.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -230,31 +230,12 @@ static int connect_by(const struct onward_proxy *p, int channel,
 	return -1;
 }
 
-static socklen_t put_sockaddr(const struct addr *to, uint16_t port,
-			      struct sockaddr_storage *out)
-{
-	struct sockaddr_in6 *v6 = (void *)out;
-	struct sockaddr_in *v4 = (void *)out;
-
-	memset(out, 0, sizeof(*out));
-	if (to->family == ADDR_V6) {
-		v6->sin6_family = AF_INET6;
-		v6->sin6_port = htons(port);
-		memcpy(&v6->sin6_addr, to->b, 16);
-		return sizeof(*v6);
-	}
-	v4->sin_family = AF_INET;
-	v4->sin_port = htons(port);
-	memcpy(&v4->sin_addr, to->b, 4);
-	return sizeof(*v4);
-}
-
 /* The same, without the proxy. channel: -1, or who makes the socket. */
 static int connect_past(int channel, const struct addr *to, uint16_t port,
 			char why[REASON_MAX])
 {
 	struct sockaddr_storage at;
-	socklen_t size = put_sockaddr(to, port, &at);
+	socklen_t size = sockaddr_put(to, port, &at);
 	const struct sockaddr *sa = (const struct sockaddr *)&at;
 	int fd;
 

@@ -1,5 +1,6 @@
 #include "runtime/launch/docker/hosts.h"
 
+#include "compiler/base/sys/sockaddr.h"
 #include "compiler/plan/gate.h"
 #include "compiler/plan/hello.h"
 #include "runtime/launch/docker/docker_session.h"
@@ -7,7 +8,6 @@
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <ifaddrs.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -25,27 +25,6 @@ static int add_host(struct arena *a, hosts *h, const struct addr *addr,
 	return 0;
 }
 
-static bool from_sockaddr(const struct sockaddr *sa, struct addr *out)
-{
-	struct sockaddr_in v4;
-	struct sockaddr_in6 v6;
-
-	*out = (struct addr){0};
-	if (sa && sa->sa_family == AF_INET) {
-		memcpy(&v4, sa, sizeof(v4));
-		out->family = ADDR_V4;
-		memcpy(out->b, &v4.sin_addr, 4);
-		return true;
-	}
-	if (sa && sa->sa_family == AF_INET6) {
-		memcpy(&v6, sa, sizeof(v6));
-		out->family = ADDR_V6;
-		memcpy(out->b, &v6.sin6_addr, 16);
-		return true;
-	}
-	return false;
-}
-
 static int add_interfaces(struct arena *a, hosts *out, struct err *err)
 {
 	struct ifaddrs *list;
@@ -55,7 +34,7 @@ static int add_interfaces(struct arena *a, hosts *out, struct err *err)
 	if (getifaddrs(&list) < 0)
 		return err_set(err, -errno, "getifaddrs: %s", strerror(errno));
 	for (const struct ifaddrs *i = list; i && rc == 0; i = i->ifa_next)
-		if (from_sockaddr(i->ifa_addr, &addr))
+		if (sockaddr_get(i->ifa_addr, &addr))
 			rc = add_host(a, out, &addr, err);
 	freeifaddrs(list);
 	return rc;

@@ -1,5 +1,6 @@
 #include "runtime/launch/docker/proxy.h"
 
+#include "compiler/base/sys/sockaddr.h"
 #include "runtime/launch/docker/secrets.h"
 
 #include <errno.h>
@@ -10,19 +11,9 @@
 static void take_first(const struct addrinfo *list, int family,
 		       struct addr *out)
 {
-	for (; list && !out->family; list = list->ai_next) {
-		const struct sockaddr_in6 *v6 = (const void *)list->ai_addr;
-		const struct sockaddr_in *v4 = (const void *)list->ai_addr;
-
-		if (list->ai_family != family)
-			continue;
-		*out = (struct addr){.family = family == AF_INET ? ADDR_V4
-								 : ADDR_V6};
-		memcpy(out->b,
-		       family == AF_INET ? (const void *)&v4->sin_addr
-					 : &v6->sin6_addr,
-		       family == AF_INET ? 4 : 16);
-	}
+	for (; list && !out->family; list = list->ai_next)
+		if (list->ai_family == family)
+			sockaddr_get(list->ai_addr, out);
 }
 
 static int find_addr(const char *host, struct addr *out, struct err *err)

@@ -1,6 +1,7 @@
 #include "runtime/launch/ports/published.h"
 
 #include "compiler/base/sys/proc.h"
+#include "compiler/base/sys/sockaddr.h"
 #include "compiler/plan/docker_json.h"
 #include "runtime/forward/forward.h"
 #include "runtime/launch/ports/parts.h"
@@ -33,25 +34,16 @@ static int say_port(const struct vectors_published *at, int rc, struct err *err)
 static int open_port(const struct vectors_published *at, int *out,
 		     struct err *err)
 {
-	struct sockaddr_in v4 = {.sin_family = AF_INET,
-				 .sin_port = htons(at->port)};
-	struct sockaddr_in6 v6 = {.sin6_family = AF_INET6,
-				  .sin6_port = htons(at->port)};
-	bool six = at->addr.family == ADDR_V6;
-	auto_fd int fd =
-		socket(six ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	const struct sockaddr *to = six ? (const struct sockaddr *)&v6
-					: (const struct sockaddr *)&v4;
+	struct sockaddr_storage sa;
+	socklen_t size = sockaddr_put(&at->addr, at->port, &sa);
+	auto_fd int fd = socket(sa.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	int on = 1;
 
-	memcpy(&v4.sin_addr, at->addr.b, sizeof(v4.sin_addr));
-	if (six)
-		memcpy(&v6.sin6_addr, at->addr.b, sizeof(v6.sin6_addr));
 	if (fd < 0 ||
 	    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
-	    (six &&
+	    (sa.ss_family == AF_INET6 &&
 	     setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) < 0) ||
-	    bind(fd, to, six ? sizeof(v6) : sizeof(v4)) < 0 ||
+	    bind(fd, (const struct sockaddr *)&sa, size) < 0 ||
 	    listen(fd, BACKLOG) < 0)
 		return say_port(at, -errno, err);
 	*out = fd;
