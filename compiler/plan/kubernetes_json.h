@@ -16,6 +16,9 @@
 
 #define KUBERNETES_JSON_ENGINE "kubernetes"
 
+/* The label of all that belongs to one plan: the first part of its digest. */
+#define KUBE_PLAN_LABEL "membrane/plan"
+
 #define KUBERNETES_JSON_GATE	"/membrane-gate"
 #define KUBERNETES_JSON_FENCE	"--fence"
 #define KUBERNETES_JSON_READY	"--ready"

@@ -186,6 +186,17 @@ static enum decide_keep wanted_keep(const struct proof *p, struct str name,
 	return keep;
 }
 
+bool answers_opens(const struct proof *p, struct str name,
+		   const struct addr *addr)
+{
+	return wanted_keep(p, name, addr) == DECIDE_KEEP_OPEN;
+}
+
+bool answers_asks(const struct name_cell *n)
+{
+	return !n->machine && given_question(n) >= QUESTION_ASKED;
+}
+
 /* Does it lead to an address of its own, that stands for it? */
 static bool stands_in(const struct proof *p, const struct name_cell *n)
 {

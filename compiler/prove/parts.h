@@ -2,6 +2,7 @@
 #ifndef COMPILER_PROVE_PARTS_H
 #define COMPILER_PROVE_PARTS_H
 
+#include "compiler/prove/backstop.h"
 #include "compiler/prove/firewall.h"
 #include "compiler/prove/prove.h"
 
@@ -100,7 +101,9 @@ struct proof {
 	VEC(struct tie) ties;
 	struct spot gate[2], agent[2], machine; /* [0]: IPv4 */
 	struct ir_policy *with; /* per entry of ask: it among the grants */
-	bool done;		/* out has its answer */
+	const struct backstop
+		*backstop; /* its borders are looked at; or NULL */
+	bool done;	   /* out has its answer */
 };
 
 /* Which of two is of IPv6. */
@@ -111,6 +114,9 @@ static inline size_t family_at(enum addr_family f)
 
 /* False, with the answer, where there is more of something than the bound. */
 bool proof_bounded(struct proof *p, const char *what, uint64_t n, uint64_t max);
+
+/* prove.c: the policy with each entry of its `ask` among the grants. */
+void proof_add_yes(struct proof *p);
 
 /* space.c: the borders, and what they come down to. */
 void space_effects(struct proof *p);
@@ -131,6 +137,11 @@ const struct names_classes *answers_tie(struct proof *p,
 					const struct addr *addr);
 bool answers_host(struct proof *p, const struct name_cell *n,
 		  const struct addr *addr);
+/* By the policy: is an address of an answer for that name opened for it? */
+bool answers_opens(const struct proof *p, struct str name,
+		   const struct addr *addr);
+/* Does the gate ask for that name, at once or when somebody said yes? */
+bool answers_asks(const struct name_cell *n);
 
 /* fate.c: what becomes of a packet. */
 enum fate_end {
@@ -166,8 +177,16 @@ struct fate fate_sent(struct cell *c, struct firewall_packet *packet);
 struct str fate_text(struct arena *a, const struct fate *f);
 
 /* walk.c: flows of the agent's; link.c: what holds whatever is granted. */
+bool walk_answers(struct proof *p); /* names that lead to addresses, alone */
+/* May it leave, whatever HAProxy or a person says of it on the way? */
+bool walk_leaves(const struct proof *p, const struct decide_flow *q,
+		 struct decision *out);
 bool walk_flows(struct proof *p);
 bool link_packets(struct proof *p);
+
+/* backstop_walk.c: networkpolicy.yaml, when all else agrees. */
+bool backstop_prove(struct proof *p);
+bool backstop_publishes(const struct proof *p, uint32_t port);
 
 /* report: the first disagreement. */
 void proof_differs(struct proof *p, struct str subject,

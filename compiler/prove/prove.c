@@ -5,15 +5,30 @@
 
 #include <stdlib.h>
 
-static const char *const gaps[] = {
-	"what HAProxy does with what is sent to it (gate.cfg): names in TLS, requests",
-	"the kernel, which loads these rules and follows them",
-	"files, and everything else that a policy says",
+#define OF(scope) (1u << (scope))
+#define OF_PODS	  (OF(PROVE_WIRE) | OF(PROVE_CILIUM) | OF(PROVE_APART))
+#define OF_FILTER (OF(PROVE_SESSION) | OF(PROVE_WIRE) | OF(PROVE_CILIUM))
+
+static const struct {
+	unsigned scopes;
+	const char *text;
+} gaps[] = {
+	{OF_FILTER | OF_PODS,
+	 "what HAProxy does with what is sent to it (gate.cfg): names in TLS, requests"},
+	{OF_FILTER, "the kernel, which loads these rules and follows them"},
+	{OF(PROVE_CILIUM),
+	 "ciliumnetworkpolicy.yaml, which is applied in the place of networkpolicy.yaml"},
+	{OF_PODS,
+	 "the cluster: whether anything enforces a NetworkPolicy there, and others that select these Pods"},
+	{OF_FILTER | OF_PODS, "files, and everything else that a policy says"},
 };
 
-const char *prove_gap(size_t i)
+const char *prove_gap(enum prove_scope scope, size_t i)
 {
-	return i < ARRAY_LEN(gaps) ? gaps[i] : NULL;
+	for (size_t k = 0; k < ARRAY_LEN(gaps); k++)
+		if ((gaps[k].scopes & OF(scope)) && i-- == 0)
+			return gaps[k].text;
+	return NULL;
 }
 
 bool proof_bounded(struct proof *p, const char *what, uint64_t n, uint64_t max)
@@ -110,8 +125,8 @@ static enum filler filler_of(const struct firewall_term *t)
 	return FILLER_NOBODY;
 }
 
-/* The policy with each entry of its `ask` among the grants: what a yes is. */
-static void add_yes(struct proof *p)
+/* What a yes is. */
+void proof_add_yes(struct proof *p)
 {
 	const struct ir_policy *policy = p->in->policy;
 	uint32_t n = policy->allow.n + 1;
@@ -153,15 +168,27 @@ static void find_spots(struct proof *p)
 	p->machine = spot_at(p, LINK_MACHINE_V4);
 }
 
-static void compare_plan(struct proof *p)
+/* Where the gate is apart there is no packet to follow: what its resolver says
+ * of names and addresses is all that it has of this. */
+static bool compare_plan(struct proof *p)
 {
 	find_spots(p);
 	space_effects(p);
-	add_yes(p);
+	proof_add_yes(p);
 	if (!space_names(p) || !space_spots(p) || !space_ports(p))
-		return;
-	if (walk_flows(p))
-		(void)link_packets(p);
+		return false;
+	if (p->out->scope == PROVE_APART)
+		return walk_answers(p);
+	return walk_flows(p) && link_packets(p);
+}
+
+static enum prove_scope scope_of(const struct prove_pods *pods)
+{
+	if (!pods)
+		return PROVE_SESSION;
+	return pods->apart    ? PROVE_APART
+	       : pods->cilium ? PROVE_CILIUM
+			      : PROVE_WIRE;
 }
 
 void prove_plan(struct arena *a, const struct prove_in *in,
@@ -169,9 +196,11 @@ void prove_plan(struct arena *a, const struct prove_in *in,
 {
 	struct proof p = {.a = a, .in = in, .out = out};
 
-	*out = (struct prove_out){.end = PROVE_AGREES};
-	if (!read_ruleset(&p) || !read_names(&p))
+	*out = (struct prove_out){.end = PROVE_AGREES,
+				  .scope = scope_of(in->pods)};
+	if ((out->scope != PROVE_APART && !read_ruleset(&p)) || !read_names(&p))
 		return;
-	compare_plan(&p);
+	if (compare_plan(&p) && in->pods)
+		(void)backstop_prove(&p);
 	names_free(&p.map);
 }

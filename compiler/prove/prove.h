@@ -27,7 +27,15 @@
  * than about the other, so that their order counts. Rules ask of each set alone
  * whether it has an address, so that more names say nothing new.
  *
- * What is not compared is prove_gaps().
+ * Of a plan for Kubernetes also networkpolicy.yaml is held against the policy,
+ * through backstop.h: what may leave the Pod has to be let out, and nothing is
+ * that the policy without its denials of names and requests would not let out,
+ * which is as tight as that language can be. Its cells are borders of its own:
+ * networks, ranges of ports, and Pods with the labels that it speaks of. Where
+ * the gate is in a Pod of its own no packet is filtered, so that there is no
+ * ruleset.nft: names.map and the NetworkPolicies of both Pods are compared.
+ *
+ * What is not compared is prove_gap().
  */
 #ifndef COMPILER_PROVE_PROVE_H
 #define COMPILER_PROVE_PROVE_H
@@ -39,9 +47,26 @@
 #define PROVE_CELLS_MAX 8000000u
 #define PROVE_STEPS_MAX 200000000u /* to find them: borders times rules */
 
+/* Manifests that say what reaches a Pod, the bytes. */
+struct prove_pods {
+	struct str network, pod; /* networkpolicy.yaml, pod.yaml */
+	struct str gate;	 /* gate.yaml, where it is apart */
+	bool apart;
+	bool cilium; /* what is applied is in another language */
+};
+
 struct prove_in {
 	const struct ir_policy *policy; /* IR_NORMALISED */
 	struct str ruleset, names; /* ruleset.nft and names.map, the bytes */
+	const struct prove_pods *pods; /* NULL: the plan is a machine's */
+};
+
+/* What was compared. */
+enum prove_scope {
+	PROVE_SESSION, /* filter and resolver */
+	PROVE_WIRE,    /* and a NetworkPolicy */
+	PROVE_CILIUM,  /* and one, beside another that is applied */
+	PROVE_APART,   /* resolver and NetworkPolicies */
 };
 
 enum prove_end {
@@ -59,7 +84,9 @@ struct prove_line {
 
 struct prove_out {
 	enum prove_end end;
-	uint64_t cells;			  /* compared */
+	enum prove_scope scope;
+	uint64_t cells;		 /* compared */
+	uint64_t backstop_cells; /* of them, those of networkpolicy.yaml */
 	uint32_t addresses, ports, names; /* borders looked at */
 	/* DIFFERS: the packet or question, what the policy says of it and by
 	 * which rule, what the artefact does, and by which line. UNREADABLE:
@@ -80,6 +107,6 @@ void prove_plan(struct arena *a, const struct prove_in *in,
 enum decide_keep prove_keep_of(enum names_verdict v);
 
 /* What a proof says nothing about, for people; NULL at the end. */
-const char *prove_gap(size_t i);
+const char *prove_gap(enum prove_scope scope, size_t i);
 
 #endif

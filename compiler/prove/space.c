@@ -9,6 +9,7 @@
 #include "compiler/base/standin_nets.h"
 #include "compiler/ir/inspection.h"
 #include "compiler/ir/ports.h"
+#include "compiler/ir/published.h"
 #include "compiler/plan/gate.h"
 
 #include <stdlib.h>
@@ -136,6 +137,28 @@ static bool is_known(const struct addr *a)
 	return false;
 }
 
+/* Of networkpolicy.yaml, and whom the resolver asks, which that is about. */
+static void add_backstop(struct proof *p, addr_list *to)
+{
+	const struct ir_resolver *r = &p->in->policy->resolver.v;
+
+	if (!p->backstop)
+		return;
+	add_ends(p, to, r->addr, r->addr);
+	vec_each(x, &p->backstop->policies)
+		for (size_t way = 0; way < BACKSTOP_WAYS; way++)
+			vec_each(rule, &x->rules[way])
+				vec_each(peer, &rule->peers) {
+					if (peer->is_pods)
+						continue;
+					add_ends(p, to, peer->net.addr,
+						 cidr_last(&peer->net));
+					vec_each(hole, &peer->except)
+						add_ends(p, to, hole->net.addr,
+							 cidr_last(&hole->net));
+				}
+}
+
 static addr_list find_borders(struct proof *p)
 {
 	const struct addr_special *s;
@@ -168,6 +191,7 @@ static addr_list find_borders(struct proof *p)
 		add_ends(p, &out, p->agent[i].addr, p->agent[i].addr);
 	}
 	add_ends(p, &out, p->machine.addr, p->machine.addr);
+	add_backstop(p, &out);
 	vec_sort(&out, by_addr);
 	return out;
 }
@@ -230,6 +254,42 @@ static uint8_t *find_terms(struct proof *p, const struct addr *a)
 	return in;
 }
 
+/* Which blocks of networkpolicy.yaml have it, and is it whom the resolver asks?
+ */
+static void put_backstop(const struct proof *p, struct buf *b,
+			 const struct addr *a)
+{
+	if (!p->backstop)
+		return;
+	buf_addc(b, (char)addr_eq(a, &p->in->policy->resolver.v.addr));
+	vec_each(x, &p->backstop->policies)
+		for (size_t way = 0; way < BACKSTOP_WAYS; way++)
+			vec_each(rule, &x->rules[way])
+				vec_each(peer, &rule->peers)
+					if (!peer->is_pods)
+						buf_addc(
+							b,
+							(char)backstop_peer_has(
+								peer, a));
+}
+
+/* How much of it there is. */
+static uint64_t backstop_parts(const struct proof *p)
+{
+	uint64_t n = 0;
+
+	if (!p->backstop)
+		return 0;
+	vec_each(x, &p->backstop->policies)
+		for (size_t way = 0; way < BACKSTOP_WAYS; way++)
+			vec_each(rule, &x->rules[way]) {
+				n += rule->ports.n;
+				vec_each(peer, &rule->peers)
+					n += 1 + peer->except.n;
+			}
+	return n;
+}
+
 static struct str key_of(struct proof *p, const struct addr *a,
 			 const uint8_t *in, uint32_t *room)
 {
@@ -249,6 +309,7 @@ static struct str key_of(struct proof *p, const struct addr *a,
 		if (p->firewall.terms.v[i].used)
 			buf_addc(&b, (char)in[i]);
 	put_rules(p, &b, a, room);
+	put_backstop(p, &b, a);
 	return buf_str(&b);
 }
 
@@ -275,7 +336,8 @@ bool space_spots(struct proof *p)
 
 	if (!proof_bounded(p, "addresses times rules",
 			   (uint64_t)borders.n *
-				   (p->n_grants + p->firewall.terms.n),
+				   (p->n_grants + p->firewall.terms.n +
+				    backstop_parts(p)),
 			   PROVE_STEPS_MAX))
 		return false;
 	vec_each(x, &borders) {
@@ -310,6 +372,44 @@ static void add_borders(struct proof *p, number_list *to, uint32_t lo,
 			*vec_push(p->a, to) = all[i];
 }
 
+/* Which ports of networkpolicy.yaml it is, which is published, and the one that
+ * the resolver asks at. */
+static void put_backstop_port(const struct proof *p, struct buf *b,
+			      uint32_t port)
+{
+	if (!p->backstop)
+		return;
+	buf_addc(b, port == p->in->policy->resolver.v.port ? '1' : '0');
+	buf_addc(b, backstop_publishes(p, port) ? '1' : '0');
+	vec_each(x, &p->backstop->policies)
+		for (size_t way = 0; way < BACKSTOP_WAYS; way++)
+			vec_each(rule, &x->rules[way])
+				vec_each(one, &rule->ports)
+					buf_addc(b,
+						 one->lo <= port &&
+								 port <= one->hi
+							 ? '1'
+							 : '0');
+}
+
+static void add_backstop_ports(struct proof *p, number_list *to)
+{
+	uint32_t asked = p->in->policy->resolver.v.port;
+	struct ir_published x;
+
+	if (!p->backstop)
+		return;
+	add_borders(p, to, asked, asked);
+	vec_each(t, &p->in->policy->ports)
+		if (!published_parse(t->s, &x))
+			add_borders(p, to, x.to, x.to);
+	vec_each(y, &p->backstop->policies)
+		for (size_t way = 0; way < BACKSTOP_WAYS; way++)
+			vec_each(rule, &y->rules[way])
+				vec_each(one, &rule->ports)
+					add_borders(p, to, one->lo, one->hi);
+}
+
 /* Which of the rules' lists of ports have it, and which of the policy's. */
 static struct str port_key(struct proof *p, uint32_t port, uint32_t *room)
 {
@@ -338,6 +438,7 @@ static struct str port_key(struct proof *p, uint32_t port, uint32_t *room)
 				    (uint32_t)udp;
 	}
 	put_numbers(&b, room, n);
+	put_backstop_port(p, &b, port);
 	/* The gate's own are looked at each by itself. */
 	if (port == 53 || (port >= GATE_PORT_RAW && port <= GATE_PORT_ASK))
 		buf_addu(&b, port);
@@ -373,6 +474,7 @@ static number_list find_ports(struct proof *p)
 				vec_each(s, &m->spans)
 					add_borders(p, &out, s->lo, s->hi);
 			}
+	add_backstop_ports(p, &out);
 	out.n = numbers_unique(out.v, out.n);
 	return out;
 }
@@ -385,7 +487,9 @@ bool space_ports(struct proof *p)
 
 	p->out->ports = borders.n;
 	if (!proof_bounded(p, "ports times rules",
-			   (uint64_t)borders.n * p->n_grants, PROVE_STEPS_MAX))
+			   (uint64_t)borders.n *
+				   (p->n_grants + backstop_parts(p)),
+			   PROVE_STEPS_MAX))
 		return false;
 	vec_each(x, &borders)
 		*vec_push(p->a, &p->ports) =

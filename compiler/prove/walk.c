@@ -89,11 +89,9 @@ static bool speaks_of(const struct ir_grant *g, const struct decide_flow *q)
 }
 
 /* May somebody be asked, and would a yes open the connection, or requests? */
-static bool is_asked(const struct flow *f, const struct decide_flow *q,
+static bool is_asked(const struct proof *p, const struct decide_flow *q,
 		     const struct ir_grant **out_entry)
 {
-	const struct proof *p = f->p;
-
 	for (uint32_t i = 0; i < p->in->policy->ask.n; i++) {
 		struct decision d;
 
@@ -106,6 +104,24 @@ static bool is_asked(const struct flow *f, const struct decide_flow *q,
 		return true;
 	}
 	return false;
+}
+
+bool walk_leaves(const struct proof *p, const struct decide_flow *q,
+		 struct decision *out)
+{
+	const struct ir_grant *entry;
+
+	*out = decide_connect(p->in->policy, q);
+	if (out->verdict == VERDICT_ALLOW)
+		return true;
+	if (q->proto != IR_PROTO_TCP)
+		return false;
+	if (out->reason == REASON_NOT_HTTP)
+		return true;
+	if (!is_asked(p, q, &entry))
+		return false;
+	*out = (struct decision){VERDICT_ASK, REASON_ASK, entry, NULL};
+	return true;
 }
 
 /* What the policy wants to become of it. */
@@ -170,7 +186,7 @@ static enum wanted wanted_of(const struct flow *f, int name,
 		return WANTED_REFUSED;
 	if (out->reason == REASON_NOT_HTTP || is_named(out))
 		return WANTED_HTTP;
-	if (is_asked(f, &q, &entry)) {
+	if (is_asked(f->p, &q, &entry)) {
 		out->verdict = VERDICT_ASK;
 		out->reason = REASON_ASK;
 		out->grant = entry;
@@ -524,11 +540,18 @@ static uint64_t count_cells(const struct proof *p)
 	return flows * p->ports.n * (1 + ARRAY_LEN(forms)) * 2;
 }
 
-bool walk_flows(struct proof *p)
+bool walk_answers(struct proof *p)
 {
 	vec_each(s, &p->spots)
 		if (!find_ties(p, s))
 			return false;
+	return true;
+}
+
+bool walk_flows(struct proof *p)
+{
+	if (!walk_answers(p))
+		return false;
 	if (!proof_bounded(p, "cells", count_cells(p), PROVE_CELLS_MAX))
 		return false;
 	vec_each(s, &p->spots) {

@@ -26,7 +26,7 @@ static unsigned plans, edits, seen;
 static struct prove_in plan_of(struct test_policy *t)
 {
 	return (struct prove_in){&t->policy, test_policy_emit(t, nft_emit),
-				 test_policy_emit(t, names_emit)};
+				 test_policy_emit(t, names_emit), NULL};
 }
 
 static enum prove_end prove_text(const char *policy, struct prove_out *out)

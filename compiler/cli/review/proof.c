@@ -1,6 +1,8 @@
 #include "compiler/cli/review/proof.h"
 
 #include "compiler/cli/text/place_json.h"
+#include "compiler/emit/kubernetes/kube.h"
+#include "compiler/plan/files.h"
 
 #include <stdlib.h>
 
@@ -11,23 +13,65 @@ static struct str bytes_of(const struct plan *plan, const char *name)
 	return f ? f->data : (struct str){0};
 }
 
+static bool is_apart(const struct compilation *c)
+{
+	return c->kubernetes->topology == KUBE_APART;
+}
+
 void proof_make(const struct compilation *c, const struct plan *plan,
 		struct prove_out *out)
 {
-	struct prove_in in = {&c->policy, bytes_of(plan, "ruleset.nft"),
-			      bytes_of(plan, "names.map")};
+	struct prove_pods pods = {.network = bytes_of(plan, PLAN_NETWORKPOLICY),
+				  .pod = bytes_of(plan, PLAN_POD),
+				  .gate = bytes_of(plan, PLAN_GATE_POD)};
+	struct prove_in in = {&c->policy, bytes_of(plan, PLAN_RULESET),
+			      bytes_of(plan, PLAN_NAMES), NULL};
 
+	if (c->kubernetes) {
+		pods.apart = is_apart(c);
+		pods.cilium = c->kubernetes->cilium;
+		in.pods = &pods;
+	}
 	prove_plan(c->a, &in, out);
 }
 
 /* --- for people ---------------------------------------------------------- */
 
-static void put_gaps(const struct view *v)
+static void put_gaps(const struct view *v, enum prove_scope scope)
 {
-	for (size_t i = 0; prove_gap(i); i++) {
+	for (size_t i = 0; prove_gap(scope, i); i++) {
 		buf_adds(v->out, i ? "                " : "  not compared: ");
-		view_wrap(v, 16, 18, str_of(prove_gap(i)));
+		view_wrap(v, 16, 18, str_of(prove_gap(scope, i)));
 	}
+}
+
+static const char *subject_of(enum prove_scope scope)
+{
+	switch (scope) {
+	case PROVE_SESSION:
+		return "filter and resolver do";
+	case PROVE_WIRE:
+	case PROVE_CILIUM:
+		return "filter, resolver and NetworkPolicy do";
+	case PROVE_APART:
+		return "resolver and NetworkPolicies do";
+	}
+	abort();
+}
+
+/* How close the NetworkPolicy is. */
+static void put_backstop(const struct view *v, const struct prove_out *out)
+{
+	if (out->scope == PROVE_SESSION)
+		return;
+	buf_adds(v->out, "  ");
+	view_wrap(
+		v, 2, 4,
+		arena_fmt(
+			v->out->a,
+			PLAN_NETWORKPOLICY
+			": %s of these cells; it lets out all that may leave, and else only what a denial of names or of requests keeps back",
+			view_number(v->out->a, out->backstop_cells).p));
 }
 
 void proof_view(const struct view *v, const struct prove_out *out)
@@ -38,12 +82,13 @@ void proof_view(const struct view *v, const struct prove_out *out)
 		v, 0, 2,
 		arena_fmt(
 			a,
-			"proved: filter and resolver do what the policy says in all %s cells that there are, by %s addresses, %s ports and %s names",
-			view_number(a, out->cells).p,
+			"proved: %s what the policy says in all %s cells that there are, by %s addresses, %s ports and %s names",
+			subject_of(out->scope), view_number(a, out->cells).p,
 			view_number(a, out->addresses).p,
 			view_number(a, out->ports).p,
 			view_number(a, out->names).p));
-	put_gaps(v);
+	put_backstop(v, out);
+	put_gaps(v, out->scope);
 }
 
 static void put_artefact(struct buf *out, const struct prove_line *by)
@@ -142,6 +187,8 @@ static void put_counts(cJSON *root, const struct prove_out *out)
 	json_put_u64(root, "addresses", out->addresses);
 	json_put_u64(root, "ports", out->ports);
 	json_put_u64(root, "names", out->names);
+	if (out->scope != PROVE_SESSION)
+		json_put_u64(root, "networkpolicy", out->backstop_cells);
 }
 
 cJSON *proof_json(const struct compilation *c, const struct prove_out *out)
@@ -177,8 +224,8 @@ cJSON *proof_json(const struct compilation *c, const struct prove_out *out)
 		json_put_u64(root, "max", out->max);
 		break;
 	}
-	for (size_t i = 0; prove_gap(i); i++)
-		json_push_str(gaps, str_of(prove_gap(i)));
+	for (size_t i = 0; prove_gap(out->scope, i); i++)
+		json_push_str(gaps, str_of(prove_gap(out->scope, i)));
 	json_put(root, "not_compared", gaps);
 	return root;
 }

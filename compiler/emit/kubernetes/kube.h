@@ -13,10 +13,10 @@
 #include "compiler/base/sha256.h"
 #include "compiler/emit/emit.h"
 #include "compiler/emit/kubernetes/kube_tree.h"
+#include "compiler/plan/kubernetes_json.h"
 
 /* How what belongs to one plan is told from the rest of a cluster. */
 #define KUBE_PLAN_NAME	   "membrane-plan-" /* and the plan's digest */
-#define KUBE_PLAN_LABEL	   "membrane/plan"  /* the digest's first part */
 #define KUBE_LABEL_HEX	   40u		    /* of 64: a label has 63 at most */
 #define KUBE_NAME_LABEL	   "app.kubernetes.io/name"
 #define KUBE_MANAGER_LABEL "app.kubernetes.io/managed-by"

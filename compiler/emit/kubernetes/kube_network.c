@@ -1,8 +1,9 @@
 /*
  * The NetworkPolicy: what the Pod's packets may reach if the gate let them
  * all out. Never less than the gate lets out, and no more than that language
- * can say: a name is every public address, on the ports of all names, and a
- * denial counts where it is of all ports.
+ * can say: a name is every public address, on the ports of all names; what is
+ * denied of networks and ports is left out, and denials of names and requests
+ * are not in it. `compile --prove` holds that against the policy.
  */
 #include "compiler/emit/kubernetes/parts.h"
 
@@ -52,13 +53,24 @@ static void open_name(const struct kube *k, openings *all,
 	*vec_push(k->a, &o->from) = &g->from;
 }
 
-/* Denied on every port, whatever allows it; the floor's own apart. */
-static bool is_closed(const struct kube *k, const struct cidr *net)
+/* Is it a denial of whole packets, at that port; NULL: at every port? The
+ * floor's own apart. */
+static bool is_denial(const struct ir_grant *d, const struct ir_port *at)
+{
+	if ((d->dest.kind != IR_DEST_CIDR && d->dest.kind != IR_DEST_ANY) ||
+	    ir_grant_http(d) || d->from.layer == LAYER_FLOOR)
+		return false;
+	return at ? ports_has(&d->ports, at->proto, at->lo)
+		  : ports_all(&d->ports);
+}
+
+/* Denied whole, whatever allows it. */
+static bool is_closed(const struct kube *k, const struct cidr *net,
+		      const struct ir_port *at)
 {
 	vec_each(d, &k->policy->deny)
-		if (d->dest.kind == IR_DEST_CIDR && !d->has_http &&
-		    ports_all(&d->ports) && d->from.layer != LAYER_FLOOR &&
-		    cidr_covers(&d->dest.u.cidr.net, net))
+		if (is_denial(d, at) && (d->dest.kind == IR_DEST_ANY ||
+					 cidr_covers(&d->dest.u.cidr.net, net)))
 			return true;
 	return false;
 }
@@ -76,7 +88,7 @@ static bool is_floor(const struct cidr *net)
 
 bool kube_net_is_shut(const struct kube *k, const struct cidr *net)
 {
-	return is_closed(k, net) || is_floor(net);
+	return is_closed(k, net, NULL) || is_floor(net);
 }
 
 static void open_net(const struct kube *k, openings *all,
@@ -132,7 +144,7 @@ static void leave_out(const struct kube *k, kube_nets *out,
 }
 
 static kube_nets net_holes(const struct kube *k, bool publicly,
-			   const struct cidr *net)
+			   const struct cidr *net, const struct ir_port *at)
 {
 	const struct addr_special *s;
 	kube_nets all = {0}, out = {0};
@@ -142,8 +154,7 @@ static kube_nets net_holes(const struct kube *k, bool publicly,
 		    (s->scope == ADDR_PRIVATE && publicly))
 			leave_out(k, &all, net, &s->net);
 	vec_each(d, &k->policy->deny)
-		if (d->dest.kind == IR_DEST_CIDR &&
-		    is_closed(k, &d->dest.u.cidr.net))
+		if (d->dest.kind == IR_DEST_CIDR && is_denial(d, at))
 			leave_out(k, &all, net, &d->dest.u.cidr.net);
 	vec_sort(&all, by_cidr);
 	vec_each(c, &all)
@@ -182,49 +193,159 @@ static void put_port(struct kube_node *list, const struct ir_port *p)
 	}
 }
 
-void kube_net_put(const struct kube *k, struct kube_node *block, bool publicly,
-		  const struct cidr *net)
+static void put_net(struct kube_node *block, const struct cidr *net,
+		    const kube_nets *holes)
 {
-	kube_nets holes = net_holes(k, publicly, net);
+	struct arena *a = block->a;
 	struct kube_node *list;
 	char text[CIDR_TEXT_MAX];
 
-	kube_tree_text(block, "cidr",
-		       arena_fmt(k->a, "%s", cidr_text(net, text)));
-	if (holes.n == 0)
+	kube_tree_text(block, "cidr", arena_fmt(a, "%s", cidr_text(net, text)));
+	if (holes->n == 0)
 		return;
 	list = kube_tree_list(block, "except");
-	vec_each(h, &holes)
+	vec_each(h, holes)
 		kube_tree_text(list, NULL,
-			       arena_fmt(k->a, "%s", cidr_text(h, text)));
+			       arena_fmt(a, "%s", cidr_text(h, text)));
 }
 
-static void put_block(const struct kube *k, struct kube_node *to,
-		      const struct opening *o, const struct cidr *net)
+void kube_net_put(const struct kube *k, struct kube_node *block, bool publicly,
+		  const struct cidr *net)
 {
-	struct kube_node *b = kube_tree_map(kube_tree_map(to, NULL), "ipBlock");
+	kube_nets holes = net_holes(k, publicly, net, NULL);
 
-	kube_net_put(k, b, o->names && !o->privately, net);
+	put_net(block, net, &holes);
+}
+
+/* --- ports on which something is denied ------------------------------------
+ */
+
+/* Ports of an opening that lead to the same; and what that is. */
+struct group {
+	struct str key;
+	ir_ports ports;
+	VEC(struct block {
+		struct cidr net;
+		kube_nets holes;
+	})
+	blocks;
+};
+typedef VEC(struct group) group_list;
+
+static void add_block(const struct kube *k, struct group *g,
+		      const struct opening *o, const struct cidr *net,
+		      const struct ir_port *at)
+{
+	struct block *b;
+
+	if (is_closed(k, net, at))
+		return;
+	b = vec_push(k->a, &g->blocks);
+	b->net = *net;
+	b->holes = net_holes(k, o->names && !o->privately, net, at);
+}
+
+/* Where a piece of its ports leads to, between which nothing is denied. */
+static struct group group_at(const struct kube *k, const struct opening *o,
+			     const struct ir_port *at)
+{
+	static const struct cidr everything[] = {{.addr = {.family = ADDR_V4}},
+						 {.addr = {.family = ADDR_V6}}};
+	struct group g = {0};
+	char text[CIDR_TEXT_MAX];
+	struct buf key;
+
+	for (size_t i = 0; o->names && i < ARRAY_LEN(everything); i++)
+		add_block(k, &g, o, &everything[i], at);
+	vec_each(net, &o->nets)
+		add_block(k, &g, o, net, at);
+	buf_init(&key, k->a);
+	vec_each(b, &g.blocks) {
+		buf_addf(&key, "%s", cidr_text(&b->net, text));
+		vec_each(h, &b->holes)
+			buf_addf(&key, " %s", cidr_text(h, text));
+		buf_addc(&key, '\n');
+	}
+	g.key = buf_str(&key);
+	return g;
+}
+
+/* The last port from at->lo on that is denied as that one is. */
+static uint16_t piece_end(const struct kube *k, const struct ir_port *at)
+{
+	uint16_t hi = at->hi;
+
+	vec_each(d, &k->policy->deny)
+		vec_each(p, &d->ports) {
+			if (p->proto != at->proto || p->hi < at->lo)
+				continue;
+			if (p->lo > at->lo && p->lo <= hi)
+				hi = (uint16_t)(p->lo - 1);
+			if (p->lo <= at->lo && p->hi < hi)
+				hi = p->hi;
+		}
+	return hi;
+}
+
+static void add_piece(const struct kube *k, group_list *all,
+		      const struct opening *o, const struct ir_port *piece)
+{
+	struct group now = group_at(k, o, piece);
+
+	if (now.blocks.n == 0)
+		return;
+	vec_each(g, all)
+		if (str_eq(g->key, now.key)) {
+			*vec_push(k->a, &g->ports) = *piece;
+			return;
+		}
+	*vec_push(k->a, &now.ports) = *piece;
+	*vec_push(k->a, all) = now;
+}
+
+static group_list find_groups(const struct kube *k, struct opening *o)
+{
+	group_list all = {0};
+
+	vec_sort(&o->nets, by_cidr);
+	vec_each(p, &o->ports)
+		for (struct ir_port rest = *p;;) {
+			struct ir_port piece = rest;
+
+			piece.hi = piece_end(k, &rest);
+			add_piece(k, &all, o, &piece);
+			if (piece.hi == p->hi)
+				break;
+			rest.lo = (uint16_t)(piece.hi + 1);
+		}
+	vec_each(g, &all)
+		ports_normalise(&g->ports);
+	return all;
+}
+
+static void put_group(const struct kube *k, struct kube_node *egress,
+		      const struct opening *o, const struct group *g)
+{
+	struct kube_node *rule = kube_tree_map(egress, NULL), *list;
+
+	list = kube_tree_list(rule, "ports");
+	vec_each(p, &g->ports)
+		put_port(list, p);
+	list = kube_tree_list(rule, "to");
+	vec_each(b, &g->blocks)
+		put_net(kube_tree_map(kube_tree_map(list, NULL), "ipBlock"),
+			&b->net, &b->holes);
+	vec_each(from, &o->from)
+		kube_tree_from(k->in, rule, *from);
 }
 
 static void put_opening(const struct kube *k, struct kube_node *egress,
 			struct opening *o)
 {
-	static const struct cidr everything[] = {{.addr = {.family = ADDR_V4}},
-						 {.addr = {.family = ADDR_V6}}};
-	struct kube_node *rule = kube_tree_map(egress, NULL), *list;
+	group_list all = find_groups(k, o);
 
-	list = kube_tree_list(rule, "ports");
-	vec_each(p, &o->ports)
-		put_port(list, p);
-	list = kube_tree_list(rule, "to");
-	for (size_t i = 0; o->names && i < ARRAY_LEN(everything); i++)
-		put_block(k, list, o, &everything[i]);
-	vec_sort(&o->nets, by_cidr);
-	vec_each(net, &o->nets)
-		put_block(k, list, o, net);
-	vec_each(from, &o->from)
-		kube_tree_from(k->in, rule, *from);
+	vec_each(g, &all)
+		put_group(k, egress, o, g);
 }
 
 /* The gate asks it, over UDP and, where an answer is long, over TCP. */
@@ -233,14 +354,15 @@ static void put_resolver(const struct kube *k, struct kube_node *egress)
 	const struct ir_resolver *r = &k->policy->resolver.v;
 	struct ir_port port = {IR_PROTO_TCP, r->port, r->port, {0}};
 	struct cidr net = {r->addr, addr_bits(r->addr.family)};
-	struct kube_node *rule = kube_tree_map(egress, NULL), *list;
-	static const struct opening none = {0};
+	struct kube_node *rule = kube_tree_map(egress, NULL), *list, *to;
+	const kube_nets none = {0};
 
 	list = kube_tree_list(rule, "ports");
 	put_port(list, &port);
 	port.proto = IR_PROTO_UDP;
 	put_port(list, &port);
-	put_block(k, kube_tree_list(rule, "to"), &none, &net);
+	to = kube_tree_map(kube_tree_list(rule, "to"), NULL);
+	put_net(kube_tree_map(to, "ipBlock"), &net, &none);
 	kube_tree_from(k->in, rule, &k->policy->resolver.from);
 }
 

@@ -281,7 +281,7 @@ static void check_edit(const struct edit *e, unsigned n[4])
 
 	CHECK(test_policy_make(&t, *e->policy));
 	in = (struct prove_in){&t.policy, test_policy_emit(&t, nft_emit),
-			       test_policy_emit(&t, names_emit)};
+			       test_policy_emit(&t, names_emit), NULL};
 	part = e->of == RULES ? &in.ruleset : &in.names;
 	text = edited(t.a, *part, e);
 	CHECK_MSG(text, "not there: %s", e->was);
@@ -304,7 +304,7 @@ static void check_agrees(const char *policy)
 
 	CHECK(test_policy_make(&t, policy));
 	in = (struct prove_in){&t.policy, test_policy_emit(&t, nft_emit),
-			       test_policy_emit(&t, names_emit)};
+			       test_policy_emit(&t, names_emit), NULL};
 	prove_plan(t.a, &in, &out);
 	CHECK_MSG(out.end == PROVE_AGREES, "%u: %.*s: %.*s, %.*s; %s:%u",
 		  out.end, STR_ARG(out.subject), STR_ARG(out.wanted),
