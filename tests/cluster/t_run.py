@@ -218,6 +218,25 @@ def what_a_crash_leaves_goes_with_the_next_call():
 
 
 @test
+def a_kubelet_that_is_restarted_ends_no_session():
+    with Place() as where, where.begun(
+            "until [ -e /workspace/go ]; do sleep 0.1; done; " + ASKED +
+            "sleep 8; echo later; exit 6") as p:
+        subprocess.run([HERE / "node", "restart"], check=True)
+        pod = "membrane-agent-" + where.session()
+        check(within(90, lambda: not kubectl(
+            "exec", pod, "-c", "agent", "--", "touch", "/workspace/go",
+            fails=True).returncode), "kubelet is there again")
+        said = p.communicate(timeout=180)
+        check(p.returncode == 6 and "later" in said[0], "it goes on",
+              (p.returncode, said))
+        check("was cut" in said[1], "that is told", said[1])
+        check("not.test" in {r.get("name") for r in where.records("decision")},
+              "and decided, on record", said[1])
+    check(not left(), "nothing is left", of_sessions())
+
+
+@test
 def what_cannot_begin_is_said():
     for policy, image, command, words, status in (
             (POLICY + SECRET, None, "true", "agent-credentials", 125),

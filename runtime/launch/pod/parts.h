@@ -11,17 +11,25 @@
 
 #define POD_START_MS  300000 /* until the command runs: images are pulled */
 #define POD_OUTPUT_MS 10000  /* for the rest of its output, once it has ended */
-#define POD_AGAIN_MS  2000   /* a log that ended, and its container did not */
+#define POD_AGAIN_MS  2000   /* between two tries of a kubectl that ends soon */
+#define POD_LASTED_MS 5000   /* one that went on for so long did not */
+#define POD_VAIN_MS   60000  /* of tries that end soon, before it is given up */
 #define POD_END_MS    30000  /* a Pod, behind its grace, until it is gone */
-#define POD_TRIES     3u     /* of a kubectl that ends at once */
 
 /* In this order, and never back. */
 enum pod_state {
 	POD_STARTING, /* it was applied */
 	POD_RUNS,     /* the command does, or has */
-	POD_OUTPUT,   /* it has ended: the rest of what it printed */
+	POD_OUTPUT,   /* it has ended: the rest of what it and its gate printed */
 	POD_ENDING,   /* it is deleted */
 	POD_GONE,
+};
+
+/* A kubectl that goes on, and ends: a server was restarted, or a line cut. */
+struct pod_again {
+	int64_t begun_ms; /* clock_ms(): of the last try; 0: none was made */
+	int64_t vain_ms;  /* of the first of those that ended soon; 0: none */
+	int64_t next_ms;  /* then it is tried once more; 0: it goes on */
 };
 
 struct pod {
@@ -41,14 +49,13 @@ struct pod {
 	struct stream watch, events, log;
 	struct buf object;    /* of the watch, as far as it was told */
 	struct buf event;     /* the same of the events */
-	unsigned watch_tries, log_tries, output_tries;
+	struct pod_again watch_again, log_again, output_again;
 	uint64_t log_lines, log_skip; /* read; to be read once more */
 	char told[SEEN_TEXT_MAX];     /* the last trouble that was */
 	char hopeless[SEEN_TEXT_MAX]; /* of an event; or empty */
 	pid_t output, input; /* kubectl with the command's streams; 0: none */
 	int output_status;
 	int complaint;	 /* what it said of itself; -1: nothing */
-	int64_t again_ms; /* then the output is followed anew; 0: it goes on */
 	size_t printed;	  /* bytes, before a terminal was attached */
 	int64_t signal_ms; /* of the last signal */
 	uint32_t grace_s;
@@ -63,6 +70,14 @@ must_check int pod_loop(struct pod *p, struct err *err);
 /* The first reason counts. */
 void pod_fail(struct pod *p, const struct err *why);
 
+/* --- pod_again.c: how long it is tried ---------------------------------------
+ */
+
+enum pod_next { POD_NEXT_WAIT, POD_NEXT_TRY, POD_NEXT_FAIL };
+
+/* It has not begun, or has ended. TRY: it is begun now. */
+enum pod_next pod_again(struct pod_again *g);
+
 /* --- pod_watch.c: what kubectl tells of the Pod and its gate ---------------- */
 
 void pod_watch_init(struct pod *p);
@@ -71,6 +86,9 @@ void pod_watch_tend(struct pod *p);
 size_t pod_watch_fds(const struct pod *p, struct pollfd *out);
 void pod_watch_pump(struct pod *p);
 bool pod_watch_ended(struct pod *p, pid_t pid, int status);
+/* What the gate decided is read, or being read: it may go. A log that was cut
+ * is followed anew before. */
+bool pod_watch_has_log(const struct pod *p);
 void pod_watch_done(struct pod *p);
 #define POD_WATCH_FDS (3 * STREAM_FDS)
 

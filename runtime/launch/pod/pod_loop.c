@@ -100,7 +100,11 @@ static void take_signals(struct pod *p)
 
 static void wait_for_news(struct pod *p)
 {
-	int64_t until[] = {p->deadline, p->progress_ms, p->again_ms,
+	int64_t until[] = {p->deadline,
+			   p->progress_ms,
+			   p->watch_again.next_ms,
+			   p->log_again.next_ms,
+			   p->output_again.next_ms,
 			   tell_deadline(p->run.tell)};
 	int64_t now = clock_ms(), left = -1;
 	struct pollfd fds[FDS];
@@ -151,7 +155,7 @@ static void advance(struct pod *p)
 			ignore(pod_trouble_find(p));
 		break;
 	case POD_OUTPUT:
-		if (pod_streams_are_over(p))
+		if (pod_streams_are_over(p) && pod_watch_has_log(p))
 			end_pod(p, p->grace_s);
 		break;
 	case POD_ENDING:

@@ -52,14 +52,14 @@ static void start_child(struct pod *p, const char *const *words,
 		watchdog_tell(&p->watchdog, *out);
 }
 
-static void follow_output(struct pod *p)
+static void follow_output(struct pod *p, bool is_first)
 {
 	/* what was printed meanwhile is told of, and not told twice */
 	const char *words[] = {"logs",
 			       "--follow",
 			       "--container=agent",
 			       arena_cstr(p->a, p->objects.name),
-			       p->output_tries ? "--tail=0" : NULL,
+			       is_first ? NULL : "--tail=0",
 			       NULL};
 	struct proc_opts o = {.group = PROC_GROUP,
 			      .in = -1,
@@ -143,16 +143,14 @@ static void fail_output(struct pod *p)
 	pod_fail(p, &err);
 }
 
-static void begin_output(struct pod *p)
+static void begin_output(struct pod *p, bool is_first)
 {
-	p->again_ms = 0;
 	if (p->wish.tty && p->seen.of[SEEN_AGENT].state == SEEN_RUNS)
 		attach_terminal(p);
 	else if (p->wish.tty)
 		print_log(p);
 	else
-		follow_output(p);
-	p->output_tries++;
+		follow_output(p, is_first);
 }
 
 void pod_streams_begin(struct pod *p)
@@ -161,7 +159,8 @@ void pod_streams_begin(struct pod *p)
 	if (p->wish.input && !p->wish.tty &&
 	    p->seen.of[SEEN_AGENT].state == SEEN_RUNS)
 		send_input(p);
-	begin_output(p);
+	p->output_again = (struct pod_again){.begun_ms = clock_ms()};
+	begin_output(p, true);
 }
 
 bool pod_streams_ended(struct pod *p, pid_t pid, int status)
@@ -174,39 +173,50 @@ bool pod_streams_ended(struct pod *p, pid_t pid, int status)
 		return false;
 	p->output = 0;
 	p->output_status = proc_status(status);
-	p->again_ms = clock_ms() + POD_AGAIN_MS;
+	p->output_again.next_ms = clock_ms() + POD_AGAIN_MS;
 	return true;
 }
 
-/* Its end comes with the container's, of which the watch tells later; and
- * without that, where a connection was cut. */
+static void try_output(struct pod *p)
+{
+	bool is_first = p->output_again.vain_ms == 0;
+
+	switch (pod_again(&p->output_again)) {
+	case POD_NEXT_WAIT:
+		return;
+	case POD_NEXT_FAIL:
+		fail_output(p);
+		return;
+	case POD_NEXT_TRY:
+		break;
+	}
+	if (!p->wish.tty && is_first)
+		fprintf(stderr,
+			"membrane: the connection to the command was cut: what it printed meanwhile is in 'kubectl logs'\n");
+	begin_output(p, false);
+}
+
+/* Its end comes with the container's, of which the watch tells later, unless a
+ * connection was cut. */
 void pod_streams_tend(struct pod *p)
 {
-	if (p->again_ms == 0)
+	if (p->output_again.next_ms == 0)
 		return;
 	if (p->state != POD_RUNS) {
-		p->again_ms = 0;
+		p->output_again.next_ms = 0;
 		/* it ended before it was attached to */
 		if (p->state == POD_OUTPUT && p->wish.tty &&
 		    p->output_status != 0)
 			print_log(p);
 		return;
 	}
-	if (clock_ms() < p->again_ms)
-		return;
-	if (p->output_tries > POD_TRIES) {
-		fail_output(p);
-		return;
-	}
-	if (!p->wish.tty)
-		fprintf(stderr,
-			"membrane: the connection to the command was cut: what it printed meanwhile is in 'kubectl logs'\n");
-	begin_output(p);
+	if (clock_ms() >= p->output_again.next_ms)
+		try_output(p);
 }
 
 bool pod_streams_are_over(const struct pod *p)
 {
-	return p->output == 0 && p->again_ms == 0;
+	return p->output == 0 && p->output_again.next_ms == 0;
 }
 
 static void end_child(pid_t *pid)

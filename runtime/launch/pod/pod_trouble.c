@@ -76,7 +76,7 @@ static bool has_gate_failed(struct pod *p, struct err *err)
 	const struct seen_container *c = &p->seen.of[SEEN_GATE];
 	const char *words = gate_last_words(p->run.gate);
 
-	if (c->state != SEEN_ENDED || p->log_tries == 0 ||
+	if (c->state != SEEN_ENDED || p->log_again.begun_ms == 0 ||
 	    !stream_is_over(&p->log))
 		return false;
 	err_set(err, -EPIPE, "the gate ended (status %d): %s", c->status,

@@ -172,13 +172,6 @@ static int follow_log(struct pod *p, struct err *err)
 	return start_stream(p, &p->log, words, err);
 }
 
-/* One that ends at once, and again, will do so for ever. */
-static bool may_try(const struct stream *s, unsigned *tries)
-{
-	*tries = s->said ? 1 : *tries + 1;
-	return *tries <= POD_TRIES;
-}
-
 static int fail_stream(const struct stream *s, const char *what,
 		       struct err *err)
 {
@@ -188,54 +181,76 @@ static int fail_stream(const struct stream *s, const char *what,
 		       STR_ARG(words.n ? words : STR("it ended")));
 }
 
-/* A server ends a watch now and then. Of a Pod that is not there any more
- * kubectl says just that. */
+/* Of a Pod that is not there any more kubectl says just that. */
+static bool is_not_found(struct pod *p)
+{
+	return p->seen.known && !p->watch.said && p->watch.complaint.n &&
+	       strstr(arena_cstr(p->a, stream_last_words(&p->watch)),
+		      "(NotFound)");
+}
+
 static void tend_watch(struct pod *p)
 {
 	struct err err;
-	int rc;
+	int rc = 0;
 
 	if (!stream_is_over(&p->watch) || p->seen.gone)
 		return;
-	if (p->seen.known && !p->watch.said && p->watch.complaint.n &&
-	    strstr(arena_cstr(p->a, stream_last_words(&p->watch)),
-		   "(NotFound)")) {
+	if (is_not_found(p)) {
 		p->seen.gone = true;
 		return;
 	}
-	rc = may_try(&p->watch, &p->watch_tries)
-		     ? watch_pod(p, &err)
-		     : fail_stream(&p->watch, "the Pod cannot be watched",
-				   &err);
+	switch (pod_again(&p->watch_again)) {
+	case POD_NEXT_WAIT:
+		break;
+	case POD_NEXT_TRY:
+		rc = watch_pod(p, &err);
+		break;
+	case POD_NEXT_FAIL:
+		rc = fail_stream(&p->watch, "the Pod cannot be watched", &err);
+		break;
+	}
 	if (rc < 0)
 		pod_fail(p, &err);
 }
 
-static bool has_log(const struct pod *p)
+/* There is one, and not all of it is read. */
+static bool wants_log(const struct pod *p)
 {
-	return p->seen.of[SEEN_GATE].state >= SEEN_RUNS;
+	enum seen_state gate = p->seen.of[SEEN_GATE].state;
+
+	if (gate < SEEN_RUNS || p->state >= POD_ENDING ||
+	    !stream_is_over(&p->log))
+		return false;
+	return p->log_again.begun_ms == 0 || gate != SEEN_ENDED;
 }
 
 static void tend_log(struct pod *p)
 {
-	bool is_first = p->log_tries == 0;
 	struct err err;
-	int rc;
+	int rc = 0;
 
-	if (!has_log(p) || !stream_is_over(&p->log) || p->state >= POD_ENDING ||
-	    (!is_first && p->seen.of[SEEN_GATE].state == SEEN_ENDED))
+	p->log_again.next_ms = 0;
+	if (!wants_log(p))
 		return;
-	rc = may_try(&p->log, &p->log_tries)
-		     ? follow_log(p, &err)
-		     : fail_stream(&p->log,
-				   "the gate's log cannot be followed", &err);
+	switch (pod_again(&p->log_again)) {
+	case POD_NEXT_WAIT:
+		break;
+	case POD_NEXT_TRY:
+		rc = follow_log(p, &err);
+		break;
+	case POD_NEXT_FAIL:
+		rc = fail_stream(&p->log, "the gate's log cannot be followed",
+				 &err);
+		break;
+	}
 	if (rc < 0)
 		pod_fail(p, &err);
 }
 
 void pod_watch_tend(struct pod *p)
 {
-	if (p->events.pid == 0 && p->watch_tries == 0)
+	if (p->events.pid == 0 && p->watch_again.begun_ms == 0)
 		watch_events(p);
 	tend_watch(p);
 	tend_log(p);
@@ -263,6 +278,12 @@ bool pod_watch_ended(struct pod *p, pid_t pid, int status)
 	return stream_ended(&p->watch, pid, status) ||
 	       stream_ended(&p->events, pid, status) ||
 	       stream_ended(&p->log, pid, status);
+}
+
+bool pod_watch_has_log(const struct pod *p)
+{
+	return p->seen.of[SEEN_GATE].state == SEEN_ENDED ||
+	       (!stream_is_over(&p->log) && p->log.said);
 }
 
 void pod_watch_done(struct pod *p)
