@@ -2,8 +2,10 @@
 
 #include "compiler/cli/doctor/choice.h"
 #include "compiler/cli/doctor/doctor_judge.h"
+#include "compiler/cli/preflight/preflight.h"
 #include "compiler/cli/text/console.h"
 #include "compiler/cli/workspace/inputs.h"
+#include "compiler/cli/workspace/target.h"
 #include "compiler/plan/docker_json.h"
 #include "compiler/plan/files.h"
 #include "compiler/plan/native_json.h"
@@ -248,12 +250,29 @@ static int visit_host(struct arena *a, const struct options *o,
 	return print_findings(a, o, &d);
 }
 
+static int visit_cluster(struct arena *a, const struct options *o,
+			 const struct kube_options *with)
+{
+	struct kubectl at = {
+		.context = str_of(options_value(a, o, OPTION_CONTEXT, "")),
+		.ns = str_of(options_value(a, o, OPTION_NAMESPACE, "")),
+	};
+
+	return preflight_cluster(a, o, &at, with);
+}
+
 int command_doctor(struct arena *a, const struct options *o)
 {
+	const struct kube_options *cluster;
 	struct compilation c = {0};
 	struct inputs in;
-	int status = compile_policy(a, o, &in, &c);
+	int status;
 
+	if (!target_find(a, o, &cluster))
+		return STATUS_USAGE;
+	if (cluster)
+		return visit_cluster(a, o, cluster);
+	status = compile_policy(a, o, &in, &c);
 	if (status == STATUS_OK)
 		status = visit_host(a, o, in.state, &c.plan);
 	driver_done(&c);

@@ -4,25 +4,14 @@
 #ifndef COMPILER_CLI_DOCTOR_DOCTOR_H
 #define COMPILER_CLI_DOCTOR_DOCTOR_H
 
-#include "compiler/cli/text/view.h"
+#include "compiler/cli/doctor/doctor_rows.h"
 #include "compiler/ir/ir.h"
-
-#define DOCTOR_JSON_VERSION 1
 
 enum doctor_id {
 #define CHECK(id, group, name, needed, consequence, remedy) DOCTOR_##id,
 #include "compiler/cli/doctor/doctor.def"
 #undef CHECK
 	DOCTOR_CHECKS,
-};
-
-enum doctor_state { DOCTOR_UNKNOWN, DOCTOR_MISSING, DOCTOR_OK };
-
-struct doctor_finding {
-	enum doctor_state state;
-	const char *detail; /* as it was found: not cleaned; NULL: nothing */
-	const char *remedy; /* for what was found; NULL: the table's */
-	bool unasked;	    /* of UNKNOWN: another finding is in the way */
 };
 
 /* The HAProxy of the machine, as the gate starts it. */

@@ -1,10 +1,6 @@
-/* How the findings of doctor are shown: for a terminal, and for programs. */
+/* What the findings of this machine come to, and how they are shown. */
 #include "compiler/base/json.h"
 #include "compiler/cli/doctor/doctor.h"
-
-#include <string.h>
-
-#define MORE_COLUMN 11u
 
 struct check {
 	const char *group, *name, *consequence, *remedy;
@@ -16,12 +12,6 @@ static const struct check table[] = {
 	[DOCTOR_##id] = {group, name, consequence, remedy, DOCTOR_FOR_##needed},
 #include "compiler/cli/doctor/doctor.def"
 #undef CHECK
-};
-
-static const char *const words[] = {
-	[DOCTOR_UNKNOWN] = "unknown",
-	[DOCTOR_MISSING] = "missing",
-	[DOCTOR_OK] = "ok",
 };
 
 /* What a view takes, where the policy here has none. */
@@ -102,64 +92,6 @@ static const char *remedy_of(const struct check *c,
 	return f->remedy ? f->remedy : c->remedy;
 }
 
-static enum view_paint paint_of(bool needed, enum doctor_state state)
-{
-	switch (state) {
-	case DOCTOR_OK:
-		return VIEW_GOOD;
-	case DOCTOR_MISSING:
-		return needed ? VIEW_BAD : VIEW_WARN;
-	case DOCTOR_UNKNOWN:
-		break;
-	}
-	return VIEW_WARN;
-}
-
-/* Two behind the longest name. */
-static unsigned detail_column(void)
-{
-	unsigned longest = 0;
-
-	for (int i = 0; i < DOCTOR_CHECKS; i++) {
-		unsigned n = view_columns(str_of(table[i].name));
-
-		longest = n > longest ? n : longest;
-	}
-	return MORE_COLUMN + longest + 2;
-}
-
-static void put_more(const struct view *v, const char *what, const char *text)
-{
-	struct str line = arena_fmt(v->out->a, "%s %s", what, text);
-
-	buf_addf(v->out, "%*s", (int)MORE_COLUMN, "");
-	view_wrap(v, MORE_COLUMN, MORE_COLUMN + 2, line);
-}
-
-static void put_row(const struct view *v, const struct doctor *d, int id)
-{
-	const struct doctor_finding *f = &d->of[id];
-	const struct check *c = &table[id];
-	struct str detail =
-		view_cleaned(v->out->a, str_of(f->detail ? f->detail : ""));
-	const char *state = words[f->state];
-	unsigned column = detail_column();
-
-	buf_adds(v->out, "  ");
-	view_paint(v, paint_of(is_needed(d, id), f->state), str_of(state));
-	buf_addf(v->out, "%*s", (int)(MORE_COLUMN - 2 - strlen(state)), "");
-	if (detail.n) {
-		buf_addf(v->out, "%-*s", (int)(column - MORE_COLUMN), c->name);
-		view_wrap(v, column, column, detail);
-	} else {
-		buf_addf(v->out, "%s\n", c->name);
-	}
-	if (f->state == DOCTOR_OK || f->unasked)
-		return;
-	put_more(v, "means:", consequence_of(d, id));
-	put_more(v, "remedy:", remedy_of(c, f));
-}
-
 static void put_sum(const struct view *v, const struct doctor *d)
 {
 	static const char *const by[] = {
@@ -195,42 +127,30 @@ static void put_sum(const struct view *v, const struct doctor *d)
 		by[engine], lacking_count(d, engine));
 }
 
+static const struct doctor_row *rows_of(struct arena *a, const struct doctor *d)
+{
+	struct doctor_row *rows = arena_array(a, DOCTOR_CHECKS, sizeof(*rows));
+
+	for (int i = 0; i < DOCTOR_CHECKS; i++)
+		rows[i] = (struct doctor_row){
+			.group = table[i].group,
+			.name = table[i].name,
+			.consequence = consequence_of(d, i),
+			.remedy = remedy_of(&table[i], &d->of[i]),
+			.needed = is_needed(d, i),
+			.found = d->of[i],
+		};
+	return rows;
+}
+
 void doctor_view(const struct view *v, const struct doctor *d)
 {
-	for (int i = 0; i < DOCTOR_CHECKS; i++) {
-		const char *group = table[i].group;
-
-		if (i == 0 || strcmp(group, table[i - 1].group) != 0) {
-			if (i)
-				buf_addc(v->out, '\n');
-			view_row(v, 0, VIEW_TITLE, str_of(group),
-				 (struct str){0});
-		}
-		put_row(v, d, i);
-	}
-	buf_addc(v->out, '\n');
+	doctor_rows_view(v, rows_of(v->out->a, d), DOCTOR_CHECKS);
 	put_sum(v, d);
 }
 
 struct str doctor_json(struct arena *a, const struct doctor *d)
 {
-	cJSON *root = json_object(), *checks = json_array();
-
-	json_put_u64(root, "version", DOCTOR_JSON_VERSION);
-	json_put_bool(root, "runs", doctor_runs(d));
-	json_put(root, "checks", checks);
-	for (int i = 0; i < DOCTOR_CHECKS; i++) {
-		const struct doctor_finding *f = &d->of[i];
-		cJSON *o = json_object();
-
-		json_put_cstr(o, "group", table[i].group);
-		json_put_cstr(o, "name", table[i].name);
-		json_put_cstr(o, "state", words[f->state]);
-		json_put_bool(o, "needed", is_needed(d, i));
-		json_put_cstr(o, "detail", f->detail ? f->detail : "");
-		json_put_cstr(o, "consequence", consequence_of(d, i));
-		json_put_cstr(o, "remedy", remedy_of(&table[i], f));
-		json_push(checks, o);
-	}
-	return json_shown(a, root);
+	return json_shown(a, doctor_rows_json(rows_of(a, d), DOCTOR_CHECKS,
+					      doctor_runs(d)));
 }

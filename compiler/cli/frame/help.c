@@ -181,10 +181,11 @@ static void put_folded(struct buf *out, enum command_id id)
 		    !is_told_by_run(o, id) && o->section != SECTION_TARGET)
 			buf_addf(&names, "%s --%s",
 				 names.n ? "," : "Also:", o->name);
+	if (option_belongs(option_row(OPTION_TARGET), id))
+		buf_adds(&names, names.n ? ", those of --target"
+					 : "Also: those of --target");
 	if (!names.n)
 		return;
-	if (option_belongs(option_row(OPTION_TARGET), id))
-		buf_adds(&names, ", those of --target");
 	buf_addf(&names, ": 'man membrane-%s'", command_get(id)->name);
 	buf_adds(out, "  ");
 	view_wrap(&v, 2, 8, buf_str(&names));

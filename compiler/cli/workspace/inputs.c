@@ -5,9 +5,9 @@
 #include "compiler/cli/text/console.h"
 #include "compiler/cli/text/view.h"
 #include "compiler/cli/workspace/installed.h"
-#include "compiler/cli/workspace/parts.h"
 #include "compiler/cli/workspace/reached.h"
 #include "compiler/cli/workspace/saving.h"
+#include "compiler/cli/workspace/target.h"
 #include "runtime/launch/workspace/programs.h"
 
 #include <errno.h>

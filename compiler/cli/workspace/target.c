@@ -1,5 +1,4 @@
-/* What a plan is for besides this machine: --target. */
-#include "compiler/cli/workspace/parts.h"
+#include "compiler/cli/workspace/target.h"
 
 #include "compiler/base/duration.h"
 #include "compiler/cli/text/console.h"
@@ -199,7 +198,8 @@ static bool take_options(struct arena *a, const struct options *o,
 	out->cilium = options_get(o, OPTION_FQDN) != NULL;
 	out->own_users = options_get(o, OPTION_OWN_USERS) != NULL;
 	out->name = STR(KUBE_NAME);
-	if (!options_get(o, OPTION_GATE_IMAGE)) {
+	if (!options_get(o, OPTION_GATE_IMAGE) &&
+	    o->command != COMMAND_DOCTOR) {
 		console_error(
 			"'--target kubernetes' needs '--gate-image': the gate's image in the cluster's registry, NAME@sha256:DIGEST");
 		return false;
@@ -222,7 +222,8 @@ static bool has_stray(const struct options *o)
 		OPTION_OWN_USERS,      OPTION_REPLICAS, OPTION_PARALLELISM,
 		OPTION_COMPLETIONS,    OPTION_DEADLINE,	OPTION_TOPOLOGY,
 		OPTION_GATE_ADDRESS,   OPTION_IN_CLUSTER, OPTION_IN_NAMESPACE,
-		OPTION_FQDN,	       OPTION_CLUSTER_STATE,
+		OPTION_FQDN,	       OPTION_CLUSTER_STATE, OPTION_CONTEXT,
+		OPTION_NAMESPACE,
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(of_target); i++) {

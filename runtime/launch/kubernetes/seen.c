@@ -26,6 +26,34 @@ static const cJSON *find(const cJSON *o, const char *name)
 	return cJSON_GetObjectItemCaseSensitive(o, name);
 }
 
+/* --- objects, as kubectl prints them --------------------------------------- */
+
+/* One is a line, or several, of which the last begins with the brace: kubectl's
+ * versions differ. */
+static bool is_last_line(const struct buf *text, struct str line)
+{
+	if (str_starts(line, STR("}")))
+		return true;
+	return text->n == 0 && str_starts(line, STR("{")) &&
+	       str_ends(line, STR("}"));
+}
+
+cJSON *seen_object(struct buf *text, struct str line)
+{
+	bool is_last = is_last_line(text, line);
+	cJSON *o;
+
+	if (text->n + line.n > SEEN_OBJECT_MAX)
+		buf_cut(text, 0);
+	buf_add(text, line);
+	buf_addc(text, ' ');
+	if (!is_last)
+		return NULL;
+	o = cJSON_ParseWithLength(text->p, text->n);
+	buf_cut(text, 0);
+	return o;
+}
+
 /* --- containers ----------------------------------------------------------- */
 
 /* One that says nothing that can be taken for one has not ended well. */

@@ -9,7 +9,8 @@
 #include "compiler/base/arena.h"
 #include "compiler/base/json.h"
 
-#define SEEN_TEXT_MAX 512u /* longer ones are cut */
+#define SEEN_TEXT_MAX	512u	   /* longer ones are cut */
+#define SEEN_OBJECT_MAX (4u << 20) /* bytes of one that is watched */
 
 enum seen_state {
 	SEEN_NOTHING, /* nobody has said anything yet */
@@ -37,6 +38,11 @@ struct seen {
 	struct seen_container of[SEEN_PARTS];
 };
 
+/*
+ * One line more of what a watch prints: the object whose last it is, which the
+ * caller deletes; else NULL, and text has what there is of one so far.
+ */
+cJSON *seen_object(struct buf *text, struct str line);
 /* One object of `get pod NAME --watch --output-watch-events --output json`. */
 void seen_take(struct seen *s, const cJSON *event);
 const char *seen_name(enum seen_part part);

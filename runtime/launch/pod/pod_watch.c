@@ -7,41 +7,13 @@
 #include <errno.h>
 #include <string.h>
 
-#define OBJECT_MAX (4u << 20) /* bytes of one that is watched */
-
-/* --- objects, as kubectl prints them ---------------------------------------
+/* --- the Pod, and its events ------------------------------------------------
  */
-
-/* One is a line, or several, of which the last begins with the brace: kubectl's
- * versions differ. */
-static bool is_last_line(const struct buf *text, struct str line)
-{
-	if (str_starts(line, STR("}")))
-		return true;
-	return text->n == 0 && str_starts(line, STR("{")) &&
-	       str_ends(line, STR("}"));
-}
-
-static cJSON *next_object(struct buf *text, struct str line)
-{
-	bool is_last = is_last_line(text, line);
-	cJSON *o;
-
-	if (text->n + line.n > OBJECT_MAX)
-		buf_cut(text, 0);
-	buf_add(text, line);
-	buf_addc(text, ' ');
-	if (!is_last)
-		return NULL;
-	o = cJSON_ParseWithLength(text->p, text->n);
-	buf_cut(text, 0);
-	return o;
-}
 
 static int on_pod(void *ctx, struct str line, struct err *err)
 {
 	struct pod *p = ctx;
-	cJSON *o = next_object(&p->object, line);
+	cJSON *o = seen_object(&p->object, line);
 
 	ignore(err);
 	if (o)
@@ -53,7 +25,7 @@ static int on_pod(void *ctx, struct str line, struct err *err)
 static int on_event(void *ctx, struct str line, struct err *err)
 {
 	struct pod *p = ctx;
-	cJSON *o = next_object(&p->event, line);
+	cJSON *o = seen_object(&p->event, line);
 	char text[SEEN_TEXT_MAX];
 
 	ignore(err);
