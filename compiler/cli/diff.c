@@ -82,6 +82,17 @@ static int show_refused(const struct options *o, const struct operand *s)
 	return STATUS_REFUSED;
 }
 
+static int compare_pods(struct diff *d)
+{
+	struct err err;
+
+	if (!d->old->pods || !d->now->pods ||
+	    pods_compare(d->a, d->old->pods, d->now->pods, &d->pods, &err) == 0)
+		return STATUS_OK;
+	console_error("%s", view_cleaned(d->a, str_of(err.text)).p);
+	return STATUS_REFUSED;
+}
+
 int command_diff(struct arena *a, const struct options *o)
 {
 	struct operand sides[2];
@@ -100,6 +111,8 @@ int command_diff(struct arena *a, const struct options *o)
 		    sides[1].kind != OPERAND_PLAN)
 			changes_make_promises(&d.access);
 		status = diff_calls(&d);
+		if (status == STATUS_OK)
+			status = compare_pods(&d);
 	}
 	if (status == STATUS_OK) {
 		d.unchanged = options_get(o, OPTION_UNCHANGED) != NULL;

@@ -4,8 +4,9 @@
 
 #include <yaml.h>
 
-#define MEMBERS_MAX 1024u /* of one map: each key is compared with the others  \
-			   */
+#define MEMBERS_MAX                                                            \
+	1024u /* of one map: each key is compared with the others              \
+	       */
 
 struct reader {
 	struct arena *a;
@@ -177,8 +178,8 @@ static bool read_stream(struct reader *r, struct manifest *out)
 	}
 }
 
-bool manifest_read(struct arena *a, struct str text, struct manifest *out,
-		   struct manifest_fault *fault)
+bool manifest_documents(struct arena *a, struct str text, struct manifest *out,
+			struct manifest_fault *fault)
 {
 	struct reader r = {.a = a, .fault = fault};
 	struct manifest all = {0};

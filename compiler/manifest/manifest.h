@@ -44,9 +44,9 @@ struct manifest_fault {
  * it is no YAML, not of the kind above, larger than LIMIT_PLAN_BYTES or deeper
  * than LIMIT_YAML_DEPTH, or has more than LIMIT_DERIVED_NODES nodes.
  */
-must_check bool manifest_read(struct arena *a, struct str text,
-			      struct manifest *out,
-			      struct manifest_fault *fault);
+must_check bool manifest_documents(struct arena *a, struct str text,
+				   struct manifest *out,
+				   struct manifest_fault *fault);
 
 /* That member of a map; NULL where there is none, or n is NULL or no map. */
 const struct manifest_node *manifest_get(const struct manifest_node *n,

@@ -306,7 +306,7 @@ bool backstop_read(struct arena *a, struct str text, struct backstop *out,
 	struct manifest m;
 
 	*out = (struct backstop){0};
-	if (!manifest_read(a, text, &m, fault))
+	if (!manifest_documents(a, text, &m, fault))
 		return false;
 	vec_each(n, &m.documents)
 		if (!read_policy(&r, *n, vec_push(a, &out->policies)))
@@ -336,7 +336,7 @@ bool backstop_pod(struct arena *a, struct str text, backstop_labels *out,
 	struct manifest m;
 
 	*out = (backstop_labels){0};
-	if (!manifest_read(a, text, &m, fault))
+	if (!manifest_documents(a, text, &m, fault))
 		return false;
 	vec_each(n, &m.documents) {
 		const struct manifest_node *pod = pod_of(*n);

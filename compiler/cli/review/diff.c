@@ -36,12 +36,26 @@ enum changes_verdict diff_verdict(const struct diff *d)
 	enum changes_verdict v =
 		d->is_forged ? CHANGES_WIDENED : changes_verdict(&d->access);
 
+	vec_each(p, &d->pods)
+		v = p->way != ACCESS_LOST  ? CHANGES_WIDENED
+		    : v < CHANGES_NARROWED ? CHANGES_NARROWED
+					   : v;
+
 	/* A plan has neither. */
 	if (v == CHANGES_SAME && d->old->kind != OPERAND_PLAN &&
 	    d->now->kind != OPERAND_PLAN &&
 	    !same_words(d->a, &d->old->c.policy, &d->now->c.policy))
 		return CHANGES_COSMETIC;
 	return v;
+}
+
+struct str diff_pods_text(struct arena *a, const struct pods_change *p)
+{
+	return view_cleaned(
+		a, arena_fmt(a, "%s: %.*s: %.*s → %.*s", p->file,
+			     STR_ARG(p->path),
+			     STR_ARG(p->was.n ? p->was : STR("none")),
+			     STR_ARG(p->is.n ? p->is : STR("none"))));
 }
 
 struct str diff_remark(struct arena *a, const struct operand *s)

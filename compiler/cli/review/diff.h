@@ -6,11 +6,13 @@
 
 #include "compiler/cli/review/changes.h"
 #include "compiler/cli/review/operand.h"
+#include "compiler/cli/review/pods.h"
 
 struct diff {
 	struct arena *a;
 	const struct operand *old, *now;
 	struct changes access;
+	pods_changes pods; /* of two plans for Kubernetes */
 	/* The plan that would run is not what was compared: counts as widened.
 	 */
 	bool is_forged;
@@ -21,6 +23,9 @@ struct diff {
 enum changes_verdict diff_verdict(const struct diff *d);
 /* What there is to say of a side besides its policy, or empty. Cleaned. */
 struct str diff_remark(struct arena *a, const struct operand *s);
+
+/* "pod.yaml: spec.containers[agent].image: A → B". Cleaned. */
+struct str diff_pods_text(struct arena *a, const struct pods_change *p);
 
 void diff_view(const struct view *v, const struct diff *d);
 #define DIFF_JSON_VERSION 1

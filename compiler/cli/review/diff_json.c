@@ -19,6 +19,25 @@ static cJSON *side_json(const struct diff *d, const struct operand *s)
 	return o;
 }
 
+static cJSON *diff_pods_json(const struct diff *d)
+{
+	cJSON *list = json_array();
+
+	vec_each(p, &d->pods) {
+		cJSON *o = json_object();
+
+		json_put_cstr(o, "way", changes_way_name(p->way));
+		json_put_cstr(o, "file", p->file);
+		json_put_str(o, "path", view_cleaned(d->a, p->path));
+		if (p->was.n)
+			json_put_str(o, "old", view_cleaned(d->a, p->was));
+		if (p->is.n)
+			json_put_str(o, "new", view_cleaned(d->a, p->is));
+		json_push(list, o);
+	}
+	return list;
+}
+
 struct str diff_json(const struct diff *d)
 {
 	const struct changes *x = &d->access;
@@ -34,6 +53,8 @@ struct str diff_json(const struct diff *d)
 	json_put_u64(root, "unchanged", x->found.unchanged);
 	json_put(root, "changes", changes_json(x));
 	json_put(root, "unchanged_access", changes_json_kept(x));
+	if (d->old->pods && d->now->pods)
+		json_put(root, "pods", diff_pods_json(d));
 	json_put(root, "third_parties", changes_json_places(x));
 	return json_shown(d->a, root);
 }

@@ -150,6 +150,32 @@ static void put_places(struct writer *w)
 	buf_adds(w->out, "\n</details>\n");
 }
 
+static void put_pods(struct writer *w)
+{
+	static const char *const marks[] = {[ACCESS_GAINED] = "+ ",
+					    [ACCESS_LOST] = "- ",
+					    [ACCESS_OTHER] = "! "};
+	uint32_t shown = 0;
+	struct buf text;
+
+	if (w->d->pods.n == 0)
+		return;
+	buf_init(&text, w->d->a);
+	vec_each(p, &w->d->pods) {
+		if (w->out->n + text.n + LINE_MAX_BYTES + TAIL > MARKDOWN_MAX)
+			break;
+		put_line(&text, marks[p->way], diff_pods_text(w->d->a, p));
+		shown++;
+	}
+	w->cut += w->d->pods.n - shown;
+	buf_addf(
+		w->out,
+		"\n<details open><summary>%s of the Pods</summary>\n\n",
+		view_number(w->d->a, w->d->pods.n).p);
+	markdown_block(w->out, "diff", buf_str(&text));
+	buf_adds(w->out, "\n</details>\n");
+}
+
 static void put_remark(struct writer *w, const struct operand *s)
 {
 	struct str text = diff_remark(w->d->a, s);
@@ -177,6 +203,7 @@ struct str diff_markdown(const struct diff *d)
 	put_remark(&w, d->now);
 	put_places(&w);
 	put_section(&w, ACCESS_GAINED, true);
+	put_pods(&w);
 	put_section(&w, ACCESS_OTHER, true);
 	put_section(&w, ACCESS_LOST, false);
 	if (!w.cut)

@@ -5,6 +5,7 @@
 #include "compiler/base/limits.h"
 #include "compiler/cli/review/git.h"
 #include "compiler/cli/review/parts.h"
+#include "compiler/cli/review/pods.h"
 #include "compiler/cli/text/console.h"
 #include "compiler/cli/text/view.h"
 #include "compiler/cli/workspace/inputs.h"
@@ -191,17 +192,23 @@ static int load_file(struct finder *f, struct front_input in, struct operand *s)
 static int load_plan(struct finder *f, const struct plan *p, const char *prefix,
 		     struct operand *s)
 {
+	struct kube_options *pods = NULL;
 	struct derived d;
 	struct err err;
 	int rc;
 
 	if (plan_file(p, PLAN_KUBERNETES)) {
-		console_error(
-			"%s is a plan for Kubernetes, whose manifests say more than its policy: 'membrane check --target kubernetes' holds them against what they are made of, and 'diff' compares policies",
-			*prefix ? view_cleaned(f->a, str_of(prefix)).p : "./");
-		return STATUS_REFUSED;
+		struct plan *copy = arena_new_of(f->a, struct plan);
+
+		*copy = *p;
+		s->pods = copy;
+		pods = arena_new_of(f->a, struct kube_options);
+		if (pods_open(f->a, p, pods, &err) < 0) {
+			err_while(&err, "%s", *prefix ? prefix : "./");
+			return fail_operand(f, STATUS_REFUSED, &err);
+		}
 	}
-	rc = derived_make(p, prefix, NULL, &d, &err);
+	rc = derived_make(p, prefix, pods, &d, &err);
 	s->kind = OPERAND_PLAN;
 	vec_each(src, &p->sources)
 		s->is_personal |= str_starts(src->name, STR("~/.membrane/"));

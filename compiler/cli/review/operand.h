@@ -37,6 +37,7 @@ struct operand {
 	struct str forged_first;
 	bool calls_forged;		 /* seccomp.json is among them */
 	const struct plan_file *seccomp; /* of the plan as it stands, or NULL */
+	const struct plan *pods;	 /* a plan for Kubernetes, or NULL */
 	bool is_revision;		 /* REV, without a path */
 	/* "HEAD:", what the names of its sources begin with; or empty. */
 	struct str revision;
