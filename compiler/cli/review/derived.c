@@ -31,18 +31,30 @@ static int read_memory(const struct front_tree *t, struct arena *a,
 	return 0;
 }
 
+static bool is_one_of(struct str name, const char *const *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (str_is(name, list[i]))
+			return true;
+	return false;
+}
+
+bool derived_is_pods(struct str name)
+{
+	static const char *const pods[] = {PLAN_CONFIGMAP, PLAN_NETWORKPOLICY,
+					   PLAN_POD,	   PLAN_ADMISSION,
+					   PLAN_GATE_POD,  PLAN_CILIUM};
+
+	return is_one_of(name, pods, ARRAY_LEN(pods));
+}
+
 /* What may differ is told by sources, and not by the policy. */
 static bool follows_policy(struct str name)
 {
-	static const char *const told[] = {PLAN_PROVENANCE, MANIFEST_NAME,
-					   PLAN_CONFIGMAP,  PLAN_NETWORKPOLICY,
-					   PLAN_POD,	    PLAN_ADMISSION,
-					   PLAN_GATE_POD,    PLAN_CILIUM};
+	static const char *const told[] = {PLAN_PROVENANCE, MANIFEST_NAME};
 
-	for (size_t i = 0; i < ARRAY_LEN(told); i++)
-		if (str_is(name, told[i]))
-			return false;
-	return true;
+	return !derived_is_pods(name) &&
+	       !is_one_of(name, told, ARRAY_LEN(told));
 }
 
 static void compare_derived(const struct plan *p, struct derived *d)

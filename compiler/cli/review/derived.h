@@ -22,12 +22,16 @@ struct derived {
  * "plan/". When out->c.ok, out->deltas are the files that do not follow from
  * it; where things were written (provenance.json) and the manifest do not
  * count, nor do manifests of Kubernetes, in which digests of those are.
- * kubernetes: what it was compiled for besides, or NULL. Otherwise out->c.diags says why it is no policy; one that extends
- * anything is none. -ENOENT: p has no policy.json.
+ * kubernetes: what it was compiled for besides, or NULL. Otherwise
+ * out->c.diags says why it is no policy; one that extends anything is none.
+ * -ENOENT: p has no policy.json.
  */
 must_check int derived_make(const struct plan *p, const char *prefix,
 			    const struct kube_options *kubernetes,
 			    struct derived *out, struct err *err);
+
+/* A manifest of Kubernetes: what Pods have by it, a policy does not say. */
+bool derived_is_pods(struct str name);
 
 /*
  * The same with what was changed while the session ran: a flag each. Rules are

@@ -128,6 +128,14 @@ static void put_drift(const struct view *v, const struct sealed *s,
 			    view_cleaned(s->a, buf_str(&names)).p));
 }
 
+static bool has_other_pods(const struct sealed *s)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		if (derived_is_pods(s->deltas[i].name))
+			return true;
+	return false;
+}
+
 /* In which direction the sources are from the plan's policy.json. */
 static const char *direction_text(const struct sealed *s)
 {
@@ -142,8 +150,10 @@ static const char *direction_text(const struct sealed *s)
 			       ? "widened: the policy permits more than the plan, and less"
 			       : "widened: the policy permits more than the plan";
 	}
-	return s->own.n
-		       ? "the plan's policy.json has the access that the policy gives"
+	if (s->own.n)
+		return "the plan's policy.json has the access that the policy gives";
+	return has_other_pods(s)
+		       ? "its policy.json has the access that the policy gives, its manifests for Kubernetes say something else"
 		       : "cosmetic: same access, other text";
 }
 
@@ -189,7 +199,8 @@ void sealed_view(const struct view *v, const struct sealed *s, const char *all)
 			STR("its policy.json was edited by hand, or written by another version of membrane: the sources are those that it was made of"));
 	}
 	other_sources(v, s);
-	buf_addf(v->out, "  %s\n", direction_text(s));
+	buf_adds(v->out, "  ");
+	view_wrap(v, 2, 2, str_of(direction_text(s)));
 	if (changes_verdict(&s->access) <= CHANGES_COSMETIC) {
 		other_text(v, s);
 		return;
