@@ -12,12 +12,10 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 
 #define FIRST_FD    10 /* what it inherits, in a row */
@@ -25,7 +23,6 @@
 #define ABOVE_FD    40 /* where that does not collide */
 #define BACKLOG	    1024
 #define RETRY_MS    1
-#define WATCHED_MS  50 /* while the folder of its socket says nothing */
 #define SETTLE_MS   200 /* between a closed socket and the end */
 #define IPV6_TRANSP 75	/* IPV6_TRANSPARENT, linux/in6.h */
 
@@ -340,40 +337,6 @@ const char *haproxy_words(const struct haproxy *h)
 
 /* --- its life ------------------------------------------------------------ */
 
-/*
- * Where its socket comes. It renames one that it has made, and that is heard;
- * -1, and the clock alone says when to look: this user may watch no more.
- */
-static int watch_folder(const char *socket)
-{
-	char path[sizeof(((struct sockaddr_un *)0)->sun_path)], *slash;
-	int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-
-	snprintf(path, sizeof(path), "%s", socket);
-	slash = strrchr(path, '/');
-	if (slash)
-		*slash = '\0';
-	if (fd >= 0 &&
-	    (!slash || inotify_add_watch(fd, path, IN_MOVED_TO) < 0)) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
-}
-
-/* Until something has come into the folder, or it has ended. */
-static void await_socket(const struct haproxy *h, int *folder)
-{
-	struct pollfd p[] = {{h->pidfd, POLLIN, 0}, {*folder, POLLIN, 0}};
-
-	if (*folder < 0 || poll(p, ARRAY_LEN(p), WATCHED_MS) <= 0 ||
-	    !p[1].revents)
-		return;
-	/* from then on it is a matter of what it still has to do */
-	close(*folder);
-	*folder = -1;
-}
-
 static bool has_ended(const struct haproxy *h, int timeout_ms)
 {
 	struct pollfd p = {h->pidfd, POLLIN, 0};
@@ -433,7 +396,6 @@ int haproxy_wait(struct haproxy *h, const char *admin, const char *map,
 		 struct err *err)
 {
 	int64_t deadline_ms = clock_ms() + HAPROXY_WAIT_MS;
-	auto_fd int folder = watch_folder(admin);
 
 	for (;;) {
 		int rc = haproxy_ready(h, admin, map, err);
@@ -443,7 +405,6 @@ int haproxy_wait(struct haproxy *h, const char *admin, const char *map,
 		if (clock_ms() >= deadline_ms)
 			return err_set(err, -ETIMEDOUT,
 				       "HAProxy does not begin");
-		await_socket(h, &folder);
 	}
 }
 
