@@ -6,6 +6,7 @@
 #include "compiler/cli/review/git.h"
 #include "compiler/cli/review/parts.h"
 #include "compiler/cli/review/pods.h"
+#include "compiler/cli/review/proof.h"
 #include "compiler/cli/text/console.h"
 #include "compiler/cli/text/view.h"
 #include "compiler/cli/workspace/inputs.h"
@@ -189,6 +190,26 @@ static int load_file(struct finder *f, struct front_input in, struct operand *s)
 	return check_compiled(f, s, rc, &err);
 }
 
+/* No seal covers what a cluster enforces besides: by what it lets through. */
+static void hold_network(const struct plan *p, struct operand *s)
+{
+	struct prove_out out;
+
+	if (!s->pods || !s->c.ok)
+		return;
+	proof_make(&s->c, p, &out);
+	switch (out.end) {
+	case PROVE_AGREES:
+	case PROVE_TOO_LARGE:
+		return;
+	case PROVE_DIFFERS:
+	case PROVE_UNREADABLE:
+		break;
+	}
+	if (s->forged++ == 0)
+		s->forged_first = STR(PLAN_NETWORKPOLICY);
+}
+
 static int load_plan(struct finder *f, const struct plan *p, const char *prefix,
 		     struct operand *s)
 {
@@ -219,6 +240,7 @@ static int load_plan(struct finder *f, const struct plan *p, const char *prefix,
 	for (uint32_t i = 0; i < d.n; i++)
 		s->calls_forged |= str_is(d.deltas[i].name, PLAN_SECCOMP);
 	s->seccomp = plan_file(p, PLAN_SECCOMP);
+	hold_network(p, s);
 	return check_compiled(f, s, rc, &err);
 }
 
