@@ -42,6 +42,7 @@ test=(?libclang-rt-dev libhttp-parser-dev llvm/llvm-symbolizer nftables/nft netb
 	fish/fish mandoc/mandoc jq/jq uidmap/newuidmap ?rootlesskit/rootlesskit
 	?slirp4netns/slirp4netns ?passt/pasta dosfstools/mkfs.vfat ?fusefat/fusefat
 	?ntfs-3g/lowntfs-3g rsync/rsync ?chromium/chromium ?qemu-system-x86 ?busybox-static
+	?podman/podman ?netavark ?aardvark-dns ?catatonit/catatonit
 	?coq/coqc ?ocaml-nox/ocamlopt ?python3-z3)
 bench=(bubblewrap/bwrap ?mitmproxy/mitmdump ?hey nginx-light/nginx)
 mutants=(python3-clang)
