@@ -199,7 +199,7 @@ static void write_text(struct yaml_write *w, struct str s)
 
 	if (is_plain(s))
 		style = YAML_PLAIN_SCALAR_STYLE;
-	else if (memchr(s.p, '\n', s.n))
+	else if (str_find(s, '\n', 0) < s.n)
 		style = YAML_LITERAL_SCALAR_STYLE;
 	yaml_write_scalar(w, s, style);
 }
