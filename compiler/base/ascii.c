@@ -73,6 +73,18 @@ bool ascii_is_any(struct str s, const char *const *names, size_t n)
 	return false;
 }
 
+void ascii_put_hex(const void *bytes, size_t n, char *out)
+{
+	static const char digits[] = "0123456789abcdef";
+	const unsigned char *b = bytes;
+
+	for (size_t i = 0; i < n; i++) {
+		out[2 * i] = digits[b[i] >> 4];
+		out[2 * i + 1] = digits[b[i] & 15];
+	}
+	out[2 * n] = '\0';
+}
+
 struct str ascii_lower(struct arena *a, struct str s)
 {
 	char *p = arena_cstr(a, s);

@@ -34,6 +34,8 @@ bool ascii_is_unreserved(char c);
 void ascii_escape(struct buf *b, const char *s);
 /* Of a hexadecimal digit in either case: 0 to 15; -1 when it is none. */
 int ascii_hex(char c);
+/* Two digits in lower case for each byte, and a NUL: 2 * n + 1 of out. */
+void ascii_put_hex(const void *bytes, size_t n, char *out);
 /* Hexadecimal digits in lower case, one at least. */
 bool ascii_is_hex(struct str s);
 /* A token of RFC 9110, section 5.6.2: a method, the name of a header. */

@@ -26,15 +26,10 @@ const char *sha256_base64(struct str data, char out[SHA256_BASE64_MAX])
 
 const char *sha256_hex(struct str data, char out[SHA256_HEX_MAX])
 {
-	static const char digits[] = "0123456789abcdef";
 	uint8_t md[SHA256_DIGEST_SIZE];
 
 	take_digest(data, md);
-	for (size_t i = 0; i < sizeof(md); i++) {
-		out[2 * i] = digits[md[i] >> 4];
-		out[2 * i + 1] = digits[md[i] & 15];
-	}
-	out[2 * sizeof(md)] = '\0';
+	ascii_put_hex(md, sizeof(md), out);
 	return out;
 }
 

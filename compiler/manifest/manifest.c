@@ -54,30 +54,9 @@ static bool read_value(struct reader *r, struct manifest_member *m,
 	return ok;
 }
 
-static bool read_items(struct reader *r, struct manifest_node *n,
-		       unsigned depth)
-{
-	for (;;) {
-		struct manifest_member m = {0};
-		yaml_event_t e;
-		bool ok = next_event(r, &e), end;
-
-		if (!ok)
-			return false;
-		end = e.type == YAML_SEQUENCE_END_EVENT;
-		m.line = line_of(&e.start_mark);
-		ok = end || read_node(r, &e, depth + 1, &m.value);
-		yaml_event_delete(&e);
-		if (end || !ok)
-			return ok;
-		*vec_push(r->a, &n->members) = m;
-	}
-}
-
 static bool read_key(struct reader *r, const yaml_event_t *e,
 		     const struct manifest_node *n, struct manifest_member *m)
 {
-	m->line = line_of(&e->start_mark);
 	if (e->type != YAML_SCALAR_EVENT || e->data.scalar.anchor ||
 	    e->data.scalar.tag)
 		return fails(r, m->line, "a key that is no plain text");
@@ -94,9 +73,12 @@ static bool read_key(struct reader *r, const yaml_event_t *e,
 	return true;
 }
 
+/* Of a list, or of a map, whose members have a key before their value. */
 static bool read_members(struct reader *r, struct manifest_node *n,
 			 unsigned depth)
 {
+	bool is_map = n->kind == MANIFEST_MAP;
+
 	for (;;) {
 		struct manifest_member m = {0};
 		yaml_event_t e;
@@ -104,12 +86,15 @@ static bool read_members(struct reader *r, struct manifest_node *n,
 
 		if (!ok)
 			return false;
-		end = e.type == YAML_MAPPING_END_EVENT;
-		ok = end || read_key(r, &e, n, &m);
+		end = e.type == (is_map ? YAML_MAPPING_END_EVENT
+					: YAML_SEQUENCE_END_EVENT);
+		m.line = line_of(&e.start_mark);
+		ok = end || (is_map ? read_key(r, &e, n, &m)
+				    : read_node(r, &e, depth + 1, &m.value));
 		yaml_event_delete(&e);
 		if (end || !ok)
 			return ok;
-		if (!read_value(r, &m, depth + 1))
+		if (is_map && !read_value(r, &m, depth + 1))
 			return false;
 		*vec_push(r->a, &n->members) = m;
 	}
@@ -142,7 +127,7 @@ static bool read_node(struct reader *r, const yaml_event_t *e, unsigned depth,
 	*out = n;
 	if (e->type == YAML_SEQUENCE_START_EVENT) {
 		n->kind = MANIFEST_LIST;
-		return read_items(r, n, depth);
+		return read_members(r, n, depth);
 	}
 	if (e->type == YAML_MAPPING_START_EVENT) {
 		n->kind = MANIFEST_MAP;

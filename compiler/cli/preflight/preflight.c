@@ -1,11 +1,11 @@
 #include "compiler/cli/preflight/preflight.h"
 
+#include "compiler/base/ascii.h"
 #include "compiler/cli/preflight/parts.h"
 #include "compiler/cli/text/console.h"
 #include "compiler/cli/text/status.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <sys/random.h>
 
 /* As a session's: 12 digits of what nobody guesses. */
@@ -15,8 +15,7 @@ static int choose_id(struct visit *v, struct err *err)
 
 	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
 		return err_errno(err, "getrandom");
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		snprintf(v->id + 2 * i, 3, "%02x", bytes[i]);
+	ascii_put_hex(bytes, sizeof(bytes), v->id);
 	return 0;
 }
 

@@ -1,5 +1,6 @@
 #include "runtime/launch/session/session.h"
 
+#include "compiler/base/ascii.h"
 #include "compiler/base/sys/fileio.h"
 #include "compiler/plan/docker_json.h"
 #include "runtime/launch/session/foreign.h"
@@ -33,8 +34,7 @@ static int make_folder(struct arena *a, const char *state, struct session *s,
 	for (int attempt = 0; attempt < 16; attempt++) {
 		if (getentropy(random, sizeof(random)) < 0)
 			return err_errno(err, "getentropy");
-		for (size_t i = 0; i < sizeof(random); i++)
-			snprintf(s->id + 2 * i, 3, "%02x", random[i]);
+		ascii_put_hex(random, sizeof(random), s->id);
 		s->dir = arena_fmt(a, "%s/sessions/%s", state, s->id).p;
 		rc = fileio_mkdir(AT_FDCWD, s->dir, 0700, err);
 		if (rc != 0)

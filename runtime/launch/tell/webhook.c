@@ -1,5 +1,6 @@
 #include "runtime/launch/tell/webhook.h"
 
+#include "compiler/base/ascii.h"
 #include "compiler/base/buf.h"
 
 #include <curl/curl.h>
@@ -40,8 +41,7 @@ void webhook_sign(const char *key, int64_t now_s, struct str body,
 	hmac_sha256_update(&c, (size_t)n, (const uint8_t *)time);
 	hmac_sha256_update(&c, body.n, (const uint8_t *)body.p);
 	hmac_sha256_digest(&c, sizeof(digest), digest);
-	for (size_t i = 0; i < sizeof(digest); i++)
-		snprintf(out + 2 * i, 3, "%02x", digest[i]);
+	ascii_put_hex(digest, sizeof(digest), out);
 }
 
 /* What it says is for nobody. */

@@ -1,5 +1,6 @@
 #include "runtime/launch/tokens/tokens.h"
 
+#include "compiler/base/ascii.h"
 #include "compiler/base/oauth.h"
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/sys/pathwalk.h"
@@ -75,8 +76,7 @@ int tokens_digits(struct arena *a, struct str *out, struct err *err)
 
 	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
 		return err_errno(err, "getrandom");
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		snprintf(hex + 2 * i, 3, "%02x", bytes[i]);
+	ascii_put_hex(bytes, sizeof(bytes), hex);
 	*out = arena_str(a, str_of(hex));
 	return 0;
 }
