@@ -850,7 +850,7 @@ static void report(uint64_t out[WORKERS_COUNTS])
 int main(int argc, char **argv)
 {
 	uint64_t pairs =
-		argc > 1 ? strtoull(argv[1], NULL, 10) : WORKERS_SCALED(40000);
+		argc > 1 ? strtoull(argv[1], NULL, 10) : WORKERS_SCALED(12000);
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
 	uint64_t sum[WORKERS_COUNTS];
 

@@ -530,7 +530,7 @@ static void add_backs(void)
 int main(int argc, char **argv)
 {
 	uint64_t pairs =
-		argc > 1 ? strtoull(argv[1], NULL, 10) : WORKERS_SCALED(320000);
+		argc > 1 ? strtoull(argv[1], NULL, 10) : WORKERS_SCALED(100000);
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
 	uint64_t sum[WORKERS_COUNTS];
 

@@ -1,5 +1,6 @@
 #include "compiler/cli/cluster/cluster.h"
 
+#include "compiler/base/ascii.h"
 #include "compiler/base/limits.h"
 #include "compiler/base/sys/fileio.h"
 #include "compiler/cli/cluster/parts.h"
@@ -21,17 +22,6 @@ bool cluster_wanted(const struct options *o, bool *out_fault)
 	else if (options_get(o, OPTION_PROVE))
 		console_error(
 			"'--prove' is about files of a plan, and '--cluster-state' about a cluster: one at a time");
-	else if (options_get(o, OPTION_TOPOLOGY) &&
-		 str_is(options_get(o, OPTION_TOPOLOGY)->value, "apart"))
-		console_error(
-			"'--cluster-state': the gate's own Pod and Service are not compared yet: not with '--topology apart'");
-	else if (options_get(o, OPTION_FQDN))
-		console_error(
-			"'--cluster-state': a CiliumNetworkPolicy is not compared yet: not with '--fqdn'");
-	else if (options_get(o, OPTION_KIND) &&
-		 str_is(options_get(o, OPTION_KIND)->value, "template"))
-		console_error(
-			"'--cluster-state': the sandboxes of a template have names of their own, which nothing here can tell: not with '--kind template'");
 	else
 		*out_fault = false;
 	return true;
@@ -88,6 +78,45 @@ static bool find_plan(const struct compilation *c, struct cluster *out)
 	return kube_objects(&in, &out->plan);
 }
 
+/* Its plural, as kubectl takes it. */
+static struct str plural(struct arena *a, struct str kind)
+{
+	struct str s = ascii_lower(a, kind);
+
+	if (str_ends(s, STR("y")))
+		return arena_fmt(a, "%.*sies", (int)s.n - 1, s.p);
+	return arena_fmt(a, "%.*s%s", STR_ARG(s),
+			 str_ends(s, STR("x")) ? "es" : "s");
+}
+
+static void add_resource(struct arena *a, struct buf *out, struct str kind)
+{
+	struct str rest = buf_str(out), one = plural(a, kind), have;
+
+	while (str_field(&rest, ',', &have))
+		if (str_eq(have, one))
+			return;
+	buf_addf(out, "%s%.*s", out->n ? "," : "", STR_ARG(one));
+}
+
+/* What has to be in the file, of this plan: what it has, and what comes of
+ * that. */
+static struct str resources(const struct cluster *c)
+{
+	struct buf out;
+
+	buf_init(&out, c->a);
+	add_resource(c->a, &out, STR("Pod"));
+	vec_each(p, &c->plan.all) {
+		struct str kind = kube_tree_get(p->object, "kind")->text;
+
+		if (str_is(kind, "SandboxTemplate"))
+			add_resource(c->a, &out, STR("Sandbox"));
+		add_resource(c->a, &out, kind);
+	}
+	return buf_str(&out);
+}
+
 int cluster_check(const struct options *o, const struct compilation *c)
 {
 	struct str file = options_get(o, OPTION_CLUSTER_STATE)->value, text;
@@ -103,8 +132,8 @@ int cluster_check(const struct options *o, const struct compilation *c)
 		return STATUS_IO;
 	if (state_parse(c->a, text, &state, &err) < 0) {
 		console_error(
-			"%.*s: %s: print it by 'kubectl get pods,configmaps,networkpolicies,jobs,deployments -o json'",
-			STR_ARG(all.state), err.text);
+			"%.*s: %s: print it by 'kubectl get %.*s -o json'",
+			STR_ARG(all.state), err.text, STR_ARG(resources(&all)));
 	} else {
 		cluster_find(&all, &state);
 		status = show_cluster(o, &all);

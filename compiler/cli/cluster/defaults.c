@@ -13,6 +13,7 @@ struct row {
 #define PLACE(map, key, below) {map, key, below},
 #define DEFAULT(map, key, json)
 #define LEFT_OUT(map, key)
+#define NOT_YET(map, key)
 #define ITEMS(list, member)
 static const struct row places[] = {
 #include "compiler/cli/cluster/defaults.def"
@@ -32,8 +33,16 @@ static const struct row left_out[] = {
 #include "compiler/cli/cluster/defaults.def"
 };
 #undef LEFT_OUT
-#undef ITEMS
+#undef NOT_YET
 #define LEFT_OUT(map, key)
+#define NOT_YET(map, key) {map, key, NULL},
+static const struct row not_yet[] = {
+#include "compiler/cli/cluster/defaults.def"
+};
+#undef NOT_YET
+#undef ITEMS
+#define NOT_YET(map, key)
+#define NOT_YET(map, key)
 #define ITEMS(list, member) {list, member, NULL},
 static const struct row items[] = {
 #include "compiler/cli/cluster/defaults.def"
@@ -102,13 +111,22 @@ static bool is_nothing(const struct kube_node *node)
 	abort();
 }
 
+static bool has_row(const struct row *rows, size_t n, const char *place,
+		    const char *key)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(rows[i].place, place) == 0 &&
+		    strcmp(rows[i].key, key) == 0)
+			return true;
+	return false;
+}
+
 bool default_left_out(const char *place, const struct kube_node *node)
 {
-	for (size_t i = 0; i < ARRAY_LEN(left_out); i++)
-		if (strcmp(left_out[i].place, place) == 0 &&
-		    strcmp(left_out[i].key, node->key) == 0)
-			return is_nothing(node);
-	return false;
+	if (has_row(not_yet, ARRAY_LEN(not_yet), place, node->key))
+		return true;
+	return has_row(left_out, ARRAY_LEN(left_out), place, node->key) &&
+	       is_nothing(node);
 }
 
 const char *default_items(const char *place)

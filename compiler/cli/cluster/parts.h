@@ -17,7 +17,7 @@ const char *default_below(struct arena *a, const char *place, const char *key);
 bool default_holds(const char *place, const cJSON *member);
 /* Is there a row of a map's fields, or of maps in it? */
 bool default_known(const char *place);
-/* Is what a plan says there no more than what a server leaves out? */
+/* Does a server leave that out: for it is nothing, or not known there yet? */
 bool default_left_out(const char *place, const struct kube_node *node);
 /* The member by which a list's items are told apart; NULL: by their order. */
 const char *default_items(const char *place);
@@ -35,7 +35,7 @@ struct cluster_diff {
 };
 typedef VEC(struct cluster_diff) cluster_diffs;
 
-/* root: the place of the object: its kind, or "made". */
+/* root: the place of the object: its kind, "made" or "pooled". */
 void cluster_compare(struct arena *a, const struct kube_node *plan,
 		     const cJSON *object, const char *root, cluster_diffs *out);
 
@@ -57,6 +57,36 @@ struct str state_kind(const cJSON *object);
 struct str state_name(const cJSON *object);
 struct str state_namespace(const cJSON *object);
 struct str state_label(const cJSON *object, const char *label);
+
+/* --- made.c --------------------------------------------------------------- */
+
+struct cluster;
+
+/* One object of the plan's, and what comes of it. */
+struct cluster_part {
+	const struct kube_node *object;
+	/* The Pods that come of it, as one; itself, where it is one; NULL: none
+	 * do. */
+	const struct kube_node *pod;
+	/* Of a pool's template, its sandboxes, as one; else NULL. */
+	const struct kube_node *sandbox;
+};
+/* In c->parts, what is in c->plan; and of a pool's sandboxes, which are there. */
+void made_begin(struct cluster *c, const struct cluster_state *s);
+/* The part that a Pod or a Sandbox comes of, by its owner; or NULL. */
+const struct cluster_part *made_of(const struct cluster *c, const cJSON *o);
+/* As what it is to be held against then, and the place of that. */
+const struct kube_node *made_as(const struct cluster_part *part,
+				const cJSON *o, const char **out_root);
+struct str part_kind(const struct cluster_part *part);
+struct str part_name(const struct cluster_part *part);
+struct str part_label(const struct kube_node *object, const char *label);
+
+/* --- besides.c ------------------------------------------------------------ */
+
+/* Is it a NetworkPolicy, or Cilium's, that lets something through, and may be
+ * about this plan's Pods? They add up. */
+bool besides_widens(const struct cluster *c, const cJSON *o);
 
 /* --- find.c --------------------------------------------------------------- */
 
@@ -83,7 +113,9 @@ struct cluster {
 	struct str state; /* whose name, for people */
 	struct str name;  /* --name */
 	struct kube_objects plan;
-	struct kube_node *made; /* a Pod of the template; NULL: it is one */
+	VEC(struct cluster_part) parts;
+	/* A pool's, that are there, as "NAMESPACE/NAME", sorted. */
+	VEC(struct str) sandboxes;
 	VEC(struct cluster_object) objects;
 	uint32_t pods; /* of the plan's, that are there */
 	bool same;

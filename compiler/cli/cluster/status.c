@@ -19,6 +19,8 @@ static const struct kube_node *container_of(const struct kube_node *spec,
 {
 	const struct kube_node *l = kube_tree_get(spec, list);
 
+	if (!l)
+		return NULL;
 	vec_each(c, &l->items) {
 		const struct kube_node *n = kube_tree_get(*c, "name");
 
@@ -94,7 +96,11 @@ static void read_statuses(struct arena *a, const struct kube_node *spec,
 void cluster_status(struct arena *a, const struct kube_node *spec,
 		    const cJSON *pod, struct cluster_object *out)
 {
-	out->gate = "unknown";
+	out->gate = container_of(spec, "initContainers", STR("gate")) ||
+				    container_of(spec, "containers",
+						 STR("gate"))
+			    ? "unknown"
+			    : "apart";
 	read_statuses(a, spec, "initContainers", "initContainerStatuses", pod,
 		      out);
 	read_statuses(a, spec, "containers", "containerStatuses", pod, out);

@@ -21,6 +21,7 @@
 #define KUBE_NAME_LABEL	   "app.kubernetes.io/name"
 #define KUBE_MANAGER_LABEL "app.kubernetes.io/managed-by"
 #define KUBE_MANAGER	   "membrane"
+#define KUBE_SANDBOXES	   "agents.x-k8s.io/v1beta1"
 
 /* Where the gate stands: in the agent's Pod, whose wire it takes; or in a Pod of
  * its own, at an address that is all that the agent may reach. */
@@ -121,13 +122,18 @@ bool kube_run_emit(const struct emit_in *in, struct kube_applied *out);
  */
 cJSON *kube_fields(const struct emit_in *in);
 
-/* What a cluster is to have, as trees, with what made each field. */
+/* One object that a cluster is to have, with what made each of its fields. */
+struct kube_planned {
+	struct kube_node *object;
+	/* Metadata and specification of the Pods that come of it; NULL: it is a
+	 * Pod, or none does. */
+	struct kube_node *template;
+};
+
+/* Those of a plan, in the order in which they are applied. */
 struct kube_objects {
 	char digest[SHA256_HEX_MAX]; /* of the plan that the gate reads */
-	struct kube_node *configmap, *network, *workload;
-	/* Metadata and specification of the Pods that the workload makes; NULL
-	 * where it is the Pod. */
-	struct kube_node *template;
+	VEC(struct kube_planned) all;
 };
 /* Of a policy that was compiled: in->made has its plan. False: it has none. */
 must_check bool kube_objects(const struct emit_in *in,

@@ -11,6 +11,7 @@ struct file {
 	const char *name;
 	struct kube_node *(*trees[TREES_MAX])(const struct kube *k);
 };
+#define FILES_MAX 3u
 
 static const struct file pod_file = {PLAN_POD, {kube_pod_tree}};
 static const struct file pool_file = {PLAN_POD,
@@ -34,6 +35,21 @@ static const struct file *network_of(const struct emit_in *in)
 static const struct file *pod_of(const struct emit_in *in)
 {
 	return in->kubernetes->kind == KUBE_TEMPLATE ? &pool_file : &pod_file;
+}
+
+/* In the order in which they are applied, behind the ConfigMap: what keeps a
+ * Pod comes before it. Two policies of one Pod add up: that of names goes
+ * alone. */
+static size_t files_applied(const struct emit_in *in,
+			    const struct file *out[FILES_MAX])
+{
+	size_t n = 0;
+
+	out[n++] = in->kubernetes->cilium ? &cilium_file : network_of(in);
+	if (kube_apart(in))
+		out[n++] = &gate_file;
+	out[n++] = pod_of(in);
+	return n;
 }
 
 static size_t make_trees(const struct kube *k, const struct file *f,
@@ -115,22 +131,30 @@ bool kube_network_emit(const struct emit_in *in, struct buf *out)
 	return emit_file(in, network_of(in), out);
 }
 
-/* In the order in which they are applied: what keeps a Pod comes before it.
- * Two policies of one Pod add up: that of names goes alone. */
+size_t kube_applied_trees(const struct kube *k,
+			  struct kube_node *out[KUBE_APPLIED_MAX])
+{
+	const struct file *files[FILES_MAX];
+	size_t n_files = files_applied(k->in, files), n = 0;
+
+	_Static_assert(KUBE_APPLIED_MAX == FILES_MAX * TREES_MAX, "room");
+	for (size_t i = 0; i < n_files; i++)
+		n += make_trees(k, files[i], out + n);
+	return n;
+}
+
 bool kube_kustomization_emit(const struct emit_in *in, struct buf *out)
 {
 	struct kube_node *root = kube_tree_root(in->a), *list;
+	const struct file *files[FILES_MAX];
+	size_t n = files_applied(in, files);
 
 	kube_tree_word(root, "apiVersion", "kustomize.config.k8s.io/v1beta1");
 	kube_tree_word(root, "kind", "Kustomization");
 	list = kube_tree_list(root, "resources");
 	kube_tree_word(list, NULL, PLAN_CONFIGMAP);
-	kube_tree_word(list, NULL,
-		       in->kubernetes->cilium ? PLAN_CILIUM
-					      : PLAN_NETWORKPOLICY);
-	if (kube_apart(in))
-		kube_tree_word(list, NULL, PLAN_GATE_POD);
-	kube_tree_word(list, NULL, PLAN_POD);
+	for (size_t i = 0; i < n; i++)
+		kube_tree_word(list, NULL, files[i]->name);
 	kube_tree_write(in->a, &root, 1, out);
 	return true;
 }

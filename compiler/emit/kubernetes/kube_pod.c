@@ -259,7 +259,7 @@ struct kube_node *kube_pod_tree(const struct kube *k)
 		[KUBE_POD] = {"v1", "Pod"},
 		[KUBE_JOB] = {"batch/v1", "Job"},
 		[KUBE_DEPLOYMENT] = {"apps/v1", "Deployment"},
-		[KUBE_SANDBOX] = {"agents.x-k8s.io/v1beta1", "Sandbox"},
+		[KUBE_SANDBOX] = {KUBE_SANDBOXES, "Sandbox"},
 		[KUBE_TEMPLATE] = {KUBE_POOLS, "SandboxTemplate"},
 	};
 	struct kube_node *meta, *root, *spec;

@@ -65,6 +65,13 @@ struct kube_node *kube_apart_gate_network(const struct kube *k);
 struct kube_node *kube_apart_deployment(const struct kube *k);
 struct kube_node *kube_apart_service(const struct kube *k);
 
+/* --- kube_files.c --------------------------------------------------------- */
+
+/* Those of all files that are applied, in their order, without the ConfigMap. */
+#define KUBE_APPLIED_MAX 6u
+size_t kube_applied_trees(const struct kube *k,
+			  struct kube_node *out[KUBE_APPLIED_MAX]);
+
 /* --- kube_words.c --------------------------------------------------------- */
 
 /* Of the words of `docker run` a Pod has those that set a variable. */
