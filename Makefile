@@ -52,32 +52,37 @@ OPT ?= -O2 -g
 HARDEN := -fstack-protector-strong -fPIE
 LDHARDEN := -pie -Wl,-z,relro,-z,now
 WATCH_LINK := -static-pie -Wl,-z,relro,-z,now
-ifeq ($(SAN),1)
-OPT := -O1 -g
-HARDEN := -fPIE -fno-omit-frame-pointer -fsanitize=address,undefined \
-	-fno-sanitize-recover=all -DARENA_MALLOC
-LDHARDEN := -pie -fsanitize=address,undefined
-WATCH_LINK := $(LDHARDEN)
-else ifeq ($(FUZZ),1)
-OPT := -O1 -g
+# Tests are many programs of much the same: what links them quickly counts.
+TEST_LINKER := $(if $(shell command -v ld.lld),-fuse-ld=lld)
+ifeq ($(FUZZ),1)
+OPT := -O1 -g1
 WARN := -w
 HARDEN := -fPIE -fno-omit-frame-pointer -fno-sanitize-recover=all \
 	-fsanitize=fuzzer-no-link,address,undefined -DARENA_MALLOC \
 	-DLIMIT_FILE_STATES=4096u -DLIMIT_FILE_STEPS=131072u
 LDHARDEN := -pie -fsanitize=address,undefined
-else ifeq ($(COVERAGE),1)
+else ifneq ($(SAN)$(COVERAGE),)
+OPT := -O1 -g1
+HARDEN := -fPIE
+LDHARDEN = -pie $(TEST_LINKER)
+WATCH_LINK = $(LDHARDEN)
+ifeq ($(SAN),1)
+HARDEN += -fno-omit-frame-pointer -fsanitize=address,undefined \
+	-fno-sanitize-recover=all -DARENA_MALLOC
+LDHARDEN += -fsanitize=address,undefined
+endif
+ifeq ($(COVERAGE),1)
 # Counted in the source, before anything is optimised: tests/check/coverage.
 # A program has a file for its counts, which its processes map: what one did is
 # in there however it ends, and whoever it has become.
-OPT := -O1
 WARN := -w
 COUNTED := -fprofile-instr-generate
-HARDEN := -fPIE $(COUNTED) -fcoverage-mapping -mllvm \
+HARDEN += $(COUNTED) -fcoverage-mapping -mllvm \
 	-runtime-counter-relocation -DCOVERAGE
 COUNTS = $(CURDIR)/$(B)/counts/%c%m-$(subst /,-,$(@:$(B)/%=%)).profraw
-LDHARDEN = -pie -fPIE $(COUNTED) -DCOUNTS_FILE='"$(COUNTS)"' \
+LDHARDEN += -fPIE $(COUNTED) -DCOUNTS_FILE='"$(COUNTS)"' \
 	tests/check/coverage.c
-WATCH_LINK = $(LDHARDEN)
+endif
 else
 HARDEN += -D_FORTIFY_SOURCE=3
 endif
@@ -256,12 +261,12 @@ $(BIN)/membrane-watch: $(WATCH_OBJ)
 $(B)/tests/unit/launch/roots: LIBS_MEMBRANE += -lcrypto
 $(UNIT_HOST): $(B)/tests/%: $(B)/obj/tests/%.o $(HOST_LIB_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(LDHARDEN) -o $@ $^ $(LIBS_MEMBRANE)
+	$(CC) $(LDHARDEN) $(TEST_LINKER) -o $@ $^ $(LIBS_MEMBRANE)
 
 
 $(UNIT_GATE): $(B)/tests/%: $(B)/obj/tests/%.o $(GATE_LIB_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(LDHARDEN) -o $@ $^ $(LIBS_GATE)
+	$(CC) $(LDHARDEN) $(TEST_LINKER) -o $@ $^ $(LIBS_GATE)
 
 # Programs in which system calls fail: tests/unit/failing.h; a reader without
 # memory or random numbers.
@@ -273,11 +278,11 @@ $(B)/tests/unit/gate/http1: LDHARDEN += -Wl,--wrap=malloc,--wrap=getrandom
 
 $(UNIT_WATCH): $(B)/tests/%: $(B)/obj/tests/%.o $(WATCH_LIB_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(LDHARDEN) -o $@ $^ $(LIBS_WATCH)
+	$(CC) $(LDHARDEN) $(TEST_LINKER) -o $@ $^ $(LIBS_WATCH)
 
 $(UNIT_VIEW): $(B)/tests/%: $(B)/obj/tests/%.o $(VIEW_LIB_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(LDHARDEN) -o $@ $^ $(LIBS_VIEW)
+	$(CC) $(LDHARDEN) $(TEST_LINKER) -o $@ $^ $(LIBS_VIEW)
 
 $(B)/obj/gen/%.o: $(GEN)/%.c | $(GEN_HDR) $(GEN_INC)
 	@mkdir -p $(@D)
@@ -347,7 +352,7 @@ asan:
 # What the tests reach, against tests/check/coverage.floors: tests/check/coverage.
 # HAProxy is checked with the reader as it is built for it.
 coverage: build/bin/membrane-reader.so
-	$(MAKE) B=build/coverage COVERAGE=1 CC=clang all units
+	$(MAKE) B=build/coverage SAN=1 COVERAGE=1 CC=clang all units
 	tests/check/coverage
 	$(if $(LIVE),tests/check/coverage live)
 
@@ -479,7 +484,7 @@ BENCH := $(addprefix $(B)/tests/bench/,algebra scan stream load question \
 $(B)/tests/bench/algebra $(B)/tests/bench/scan: $(B)/tests/bench/%: \
 		$(B)/obj/tests/bench/%.o $(HOST_LIB_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(LDHARDEN) -o $@ $^ $(LIBS_MEMBRANE)
+	$(CC) $(LDHARDEN) $(TEST_LINKER) -o $@ $^ $(LIBS_MEMBRANE)
 
 $(addprefix $(B)/tests/bench/,stream question forward): $(B)/tests/bench/%: \
 		tests/bench/%.c tests/bench/clock.h
@@ -523,15 +528,15 @@ fuzz:
 
 $(FUZZ_HOST): $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(HOST_LIB_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(LDHARDEN) -fsanitize=fuzzer -o $@ $^ $(LIBS_MEMBRANE)
+	$(CC) $(LDHARDEN) $(TEST_LINKER) -fsanitize=fuzzer -o $@ $^ $(LIBS_MEMBRANE)
 
 $(B)/tests/fuzz/gate_http1: LIBS_GATE += -lhttp_parser
 $(FUZZ_GATE): $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(GATE_LIB_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(LDHARDEN) -fsanitize=fuzzer -o $@ $^ $(LIBS_GATE)
+	$(CC) $(LDHARDEN) $(TEST_LINKER) -fsanitize=fuzzer -o $@ $^ $(LIBS_GATE)
 
 $(FUZZ_VIEW): $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(VIEW_LIB_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(LDHARDEN) -fsanitize=fuzzer -o $@ $^ $(LIBS_VIEW)
+	$(CC) $(LDHARDEN) $(TEST_LINKER) -fsanitize=fuzzer -o $@ $^ $(LIBS_VIEW)
 
 -include $(patsubst tests/%.c,$(B)/obj/tests/%.d,$(wildcard tests/fuzz/*.c))

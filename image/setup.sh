@@ -34,7 +34,7 @@ demo=(iproute2/ip python3/python3 python3-h2 openssl/openssl
 	util-linux/unshare procps/ps curl/curl)
 # netbase has /etc/protocols, by which libnftables names what it lists where a
 # test asks it on the machine's own root.
-test=(?libclang-rt-dev libhttp-parser-dev llvm/llvm-symbolizer nftables/nft netbase iproute2/ip
+test=(?libclang-rt-dev lld/ld.lld libhttp-parser-dev llvm/llvm-symbolizer nftables/nft netbase iproute2/ip
 	openssh-client/ssh-agent ?dbus-daemon/dbus-daemon ?libnotify-bin/notify-send ?python3-dbus ?python3-gi
 	gpg-agent/gpg-agent
 	python3/python3 python3-h2 python3-jsonschema python3-yaml openssl/openssl strace/strace

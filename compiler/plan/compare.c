@@ -24,11 +24,11 @@ uint32_t plan_compare(struct arena *a, const struct plan *old,
 
 	/* Both are sorted: one walk over the two. */
 	while (i < old->files.n || k < now->files.n) {
-		const struct plan_file *o = &old->files.v[i];
-		const struct plan_file *w = &now->files.v[k];
-		int order = i == old->files.n	? 1
-			    : k == now->files.n ? -1
-						: str_cmp(o->name, w->name);
+		const struct plan_file *o =
+			i < old->files.n ? &old->files.v[i] : NULL;
+		const struct plan_file *w =
+			k < now->files.n ? &now->files.v[k] : NULL;
+		int order = !o ? 1 : !w ? -1 : str_cmp(o->name, w->name);
 
 		if (order < 0)
 			d[n++] = (struct plan_delta){o->name, PLAN_REMOVED, 0};

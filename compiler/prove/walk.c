@@ -487,12 +487,12 @@ static bool compare_pairs(struct flow *f, const struct tie *first)
 
 static bool compare_names(struct flow *f)
 {
-	const struct tie *ties = f->p->ties.v + f->spot->first_tie;
-
 	for (uint32_t i = 0; i < f->spot->n_ties; i++) {
-		f->tie[0] = &ties[i];
+		const struct tie *tie = &f->p->ties.v[f->spot->first_tie + i];
+
+		f->tie[0] = tie;
 		f->tie[1] = NULL;
-		if (!compare_ports(f) || !compare_pairs(f, &ties[i]))
+		if (!compare_ports(f) || !compare_pairs(f, tie))
 			return false;
 	}
 	return true;

@@ -63,21 +63,22 @@ static int hear_answer(struct arena *a, int fd, struct ask_answer *out,
 	char line[4096];
 	size_t n = 0;
 	int rc = read_line(fd, line, &n, err);
-	const cJSON *message;
+	const cJSON *message, *ms;
 	cJSON *o;
 
 	if (rc < 0)
 		return rc;
 	o = cJSON_ParseWithLength(line, n);
+	/* Of a change alone; an answer of a person's has neither. */
+	ms = cJSON_GetObjectItemCaseSensitive(o, "ms");
 	message = cJSON_GetObjectItemCaseSensitive(o, "message");
 	*out = (struct ask_answer){
 		.ok = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, "ok")),
 		.stale = cJSON_IsTrue(
 			cJSON_GetObjectItemCaseSensitive(o, "stale")),
-		.generation = (uint32_t)cJSON_GetNumberValue(
-			cJSON_GetObjectItemCaseSensitive(o, "generation")),
-		.ms = cJSON_GetNumberValue(
-			cJSON_GetObjectItemCaseSensitive(o, "ms")),
+		.generation = (uint32_t)json_find_u64(o, "generation",
+						      UINT32_MAX),
+		.ms = cJSON_IsNumber(ms) ? ms->valuedouble : 0,
 		.message = arena_cstr(a, str_of(cJSON_IsString(message)
 							? message->valuestring
 							: "no reason")),

@@ -10,9 +10,10 @@
 #include "compiler/cli/trust/contribution.h"
 #include "tests/check.h"
 #include "tests/oracle/generate.h"
+#include "tests/oracle/scaled.h"
 #include "tests/policy.h"
 
-#define TRIALS	 6000
+#define TRIALS	 SCALED(6000, 8)
 #define PROBES	 60
 #define TEXT_MAX 8192
 

@@ -16,6 +16,7 @@
 
 #include "tests/check.h"
 #include "tests/oracle/model_draw.h"
+#include "tests/oracle/scaled.h"
 #include "tests/oracle/workers.h"
 #include "tests/policy.h"
 
@@ -850,7 +851,7 @@ static void report(uint64_t out[WORKERS_COUNTS])
 int main(int argc, char **argv)
 {
 	uint64_t pairs =
-		argc > 1 ? strtoull(argv[1], NULL, 10) : WORKERS_SCALED(12000);
+		argc > 1 ? strtoull(argv[1], NULL, 10) : SCALED(12000, 50);
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
 	uint64_t sum[WORKERS_COUNTS];
 

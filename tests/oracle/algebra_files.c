@@ -14,6 +14,7 @@
 #include "compiler/ir/text.h"
 
 #include "tests/check.h"
+#include "tests/oracle/scaled.h"
 #include "tests/oracle/workers.h"
 #include "tests/policy.h"
 
@@ -530,7 +531,7 @@ static void add_backs(void)
 int main(int argc, char **argv)
 {
 	uint64_t pairs =
-		argc > 1 ? strtoull(argv[1], NULL, 10) : WORKERS_SCALED(100000);
+		argc > 1 ? strtoull(argv[1], NULL, 10) : SCALED(100000, 50);
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
 	uint64_t sum[WORKERS_COUNTS];
 

@@ -13,6 +13,7 @@
 #include "compiler/base/buf.h"
 #include "compiler/ir/docker_run.h"
 #include "tests/check.h"
+#include "tests/oracle/scaled.h"
 #include "tests/rng.h"
 
 #include <cjson/cJSON.h>
@@ -26,7 +27,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TRIALS	  400
+#define TRIALS	  SCALED(400, 2)
 #define WORDS_MAX 64
 #define TEXT_MAX  (1u << 20)
 

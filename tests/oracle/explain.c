@@ -19,17 +19,12 @@
 #include "compiler/ir/text.h"
 #include "tests/check.h"
 #include "tests/oracle/generate.h"
+#include "tests/oracle/scaled.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Sanitizers take ten times as long. */
-#ifdef ARENA_MALLOC
-#define POLICIES 60
-#else
-#define POLICIES 400
-#endif
-
+#define POLICIES SCALED(400, 8)
 #define REQUESTS 8
 #define HERE	 STR(".membrane.yaml")
 #define GLOBAL	 STR("~/.membrane/config.yaml")

@@ -16,6 +16,7 @@
 
 #include "tests/check.h"
 #include "tests/oracle/generate.h"
+#include "tests/oracle/scaled.h"
 
 #include <stdlib.h>
 
@@ -534,7 +535,7 @@ static void check_policy(const struct world *w)
 
 int main(int argc, char **argv)
 {
-	unsigned count = argc > 1 ? (unsigned)atoi(argv[1]) : 1500;
+	unsigned count = argc > 1 ? (unsigned)atoi(argv[1]) : SCALED(1500, 4);
 	struct world w;
 
 	rng.state = argc > 2 ? (uint64_t)atoll(argv[2]) : 1;

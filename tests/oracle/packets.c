@@ -13,6 +13,7 @@
 #include "tests/check.h"
 #include "tests/oracle/generate.h"
 #include "tests/oracle/ruleset.h"
+#include "tests/oracle/scaled.h"
 #include "tests/policy.h"
 
 #define PROBES 60
@@ -859,7 +860,7 @@ static void check_fixed(void)
 
 int main(int argc, char **argv)
 {
-	unsigned policies = argc > 1 ? (unsigned)atoi(argv[1]) : 1200;
+	unsigned policies = argc > 1 ? (unsigned)atoi(argv[1]) : SCALED(1200, 8);
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
 	static struct gen_policy p;
 

@@ -14,6 +14,7 @@
 
 #include "tests/check.h"
 #include "tests/oracle/generate.h"
+#include "tests/oracle/scaled.h"
 #include "tests/policy.h"
 
 #define EDITS 4 /* of each plan */
@@ -160,7 +161,7 @@ static void edit_plan(struct rng *r, const char *policy)
 
 int main(int argc, char **argv)
 {
-	unsigned policies = argc > 1 ? (unsigned)atoi(argv[1]) : 300;
+	unsigned policies = argc > 1 ? (unsigned)atoi(argv[1]) : SCALED(300, 10);
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
 	static struct gen_policy p;
 

@@ -12,6 +12,7 @@
 
 #include "tests/check.h"
 #include "tests/oracle/generate.h"
+#include "tests/oracle/scaled.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -209,7 +210,7 @@ static void check_generated(uint64_t seed)
 
 int main(int argc, char **argv)
 {
-	unsigned policies = argc > 1 ? (unsigned)atoi(argv[1]) : 300;
+	unsigned policies = argc > 1 ? (unsigned)atoi(argv[1]) : SCALED(300, 4);
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
 	struct err err = {0};
 

@@ -9,6 +9,7 @@
 #include "compiler/lint/parts.h"
 #include "tests/check.h"
 #include "tests/oracle/generate.h"
+#include "tests/oracle/scaled.h"
 #include "tests/policy.h"
 
 static struct rng rng;
@@ -151,7 +152,7 @@ static void one_policy(void)
 
 int main(int argc, char **argv)
 {
-	unsigned n = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 2000;
+	unsigned n = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : SCALED(2000, 8);
 
 	rng.state = argc > 2 ? strtoul(argv[2], NULL, 10) : 1;
 	while (n--)

@@ -7,6 +7,7 @@
 
 #include "tests/check.h"
 #include "tests/oracle/generate.h"
+#include "tests/oracle/scaled.h"
 
 #include <malloc.h>
 #include <stdlib.h>
@@ -15,13 +16,6 @@
 
 #define WORKERS_COUNTS 8
 #define WORKERS_MAX    8
-
-/* Sanitizers take their time; what counts branches needs each but once. */
-#if defined(ARENA_MALLOC) || defined(COVERAGE)
-#define WORKERS_SCALED(n) ((n) / 50)
-#else
-#define WORKERS_SCALED(n) (n)
-#endif
 
 typedef void (*workers_trial)(struct rng *r, uint64_t i);
 typedef void (*workers_report)(uint64_t out[WORKERS_COUNTS]);

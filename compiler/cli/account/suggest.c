@@ -353,12 +353,13 @@ static int by_who(const void *va, const void *vb)
 static bool seen_next(struct maker *m, const one_list *ones, uint32_t *next,
 		      struct seen *out)
 {
-	const struct one *group = ones->v + *next;
+	const struct one *group;
 	uint32_t n = 0;
 	struct addr addr;
 
 	if (*next == ones->n)
 		return false;
+	group = &ones->v[*next];
 	*out = (struct seen){.who = group->who};
 	out->is_addr = addr_parse(out->who, &addr);
 	out->is_v6 = out->is_addr && addr.family == ADDR_V6;

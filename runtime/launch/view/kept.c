@@ -166,25 +166,25 @@ static void subtract_settings(struct arena *a, const settings *now,
 
 	vec_sort(before, by_setting);
 	vec_each(s, now) {
-		const struct setting *first = before->v,
-				     *end = before->v + before->n;
+		const struct setting *all = before->v;
+		size_t first = 0;
 
 		/* the first that is not less */
 		for (size_t n = before->n; n > 0;) {
 			size_t half = n / 2;
 
-			if (by_setting(first + half, s) < 0) {
+			if (by_setting(&all[first + half], s) < 0) {
 				first += half + 1;
 				n -= half + 1;
 			} else {
 				n = half;
 			}
 		}
-		while (first < end && by_setting(first, s) == 0 &&
-		       used[first - before->v])
+		while (first < before->n && by_setting(&all[first], s) == 0 &&
+		       used[first])
 			first++;
-		if (first < end && by_setting(first, s) == 0)
-			used[first - before->v] = true;
+		if (first < before->n && by_setting(&all[first], s) == 0)
+			used[first] = true;
 		else
 			*vec_push(a, out) = *s;
 	}
