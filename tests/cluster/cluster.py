@@ -100,7 +100,9 @@ class Pod:
         (self.folder / ".membrane.yaml").write_text(
             "image: %s\nresolver: %s\n%s" % (node.images["agent"], RESOLVER,
                                              self.policy))
-        usual = {"--sidecar": "container", "--workspace-from": "empty"}
+        usual = {"--workspace-from": "empty"}
+        if "apart" not in self.flags:
+            usual["--sidecar"] = "container"
         done = self.membrane(
             "compile", "--target", "kubernetes", "--name", self.name,
             "--gate-image", node.images["gate"], "-o", "out", *self.flags,

@@ -310,6 +310,8 @@ hardening: {memory: 2g, cpus: 1.5, tmpfs: ["/scratch:size=64m"]}
 UNKNOWN = [
     (FULL, NATIVE, 'unknown field "restartPolicy"'),
     (FULL, [*CLAIM, "--own-users"], 'unknown field "hostUsers"'),
+    ("allow: ['site.test:443']\n", ["--topology", "apart", "--gate-address",
+                                    "10.96.0.53"], '"status.hostIPs"'),
     (FULL, [*CLAIM, "--kind", "sandbox"], 'no matches for kind "Sandbox"'),
     ("allow: ['site.test:8000-8100']\n", [], 'unknown field "endPort"'),
 ]

@@ -9,6 +9,8 @@ import signal
 import subprocess
 import tempfile
 
+import yaml
+
 import cluster
 import live
 from cluster import HERE, MEMBRANE, RESOLVER, Pod, check, enter, kubectl, within
@@ -284,13 +286,58 @@ def follow(where, chosen, p):
 
 def of_cluster(p, *flags):
     """What check says of p's objects, as the server has them."""
-    state = kubectl("get", "pods,configmaps,networkpolicies,jobs,deployments",
-                    "-o", "json").stdout
+    state = kubectl("get", "pods,configmaps,networkpolicies,jobs,deployments,"
+                    "services", "-o", "json").stdout
+    if "apart" not in flags:
+        flags += ("--sidecar", "container")
     return p.membrane("check", "--target", "kubernetes", "--name", p.name,
                       "--gate-image", cluster.node.images["gate"],
-                      "--sidecar", "container", "--workspace-from", "empty",
+                      "--workspace-from", "empty",
                       "--cluster-state", "-", *flags, input=state)
 
+
+APART = ("--topology", "apart", "--gate-address", "10.96.0.53")
+
+
+@test
+def what_runs_apart_is_what_was_reviewed():
+    with Pod("allow: ['site.test:443']\n", *APART) as p:
+        older(p.plan / "gate.yaml")
+        files = [p.plan / f for f in yaml.safe_load(
+            (p.plan / "kustomization.yaml").read_text())["resources"]]
+        for file in files:
+            kubectl("apply", "-f", file)
+        try:
+            check(within(90, lambda: found_apart(p) == (
+                {"Deployment": FIELD, "Pod": FIELD}, ["apart", "ready"])),
+                  "all but that, and its gate is up", found_apart(p))
+            kubectl("patch", "service", p.name + "-gate", "-p", json.dumps(
+                {"spec": {"selector": {"membrane/role": "agent"}}}))
+            check(found_apart(p)[0].get("Service") ==
+                  ['spec.selector["membrane/role"]'],
+                  "a Service that leads elsewhere", found_apart(p))
+        finally:
+            for file in files[1:]:
+                kubectl("delete", "--wait=false", "-f", file, fails=True)
+
+
+# In a Deployment behind its template's place, in a Pod as it is.
+FIELD = ["spec.containers[0].env[1].valueFrom.fieldRef.fieldPath"]
+
+
+def older(file):
+    """What a server of before 1.28 takes in that place; check tells it."""
+    file.write_text(file.read_text().replace("status.hostIPs",
+                                             "status.hostIP"))
+
+
+def found_apart(p):
+    """The paths that differ by kind, and what gates do."""
+    objects = json.loads(of_cluster(p, *APART, "--json").stdout)["objects"]
+    bad = {o["kind"]: [d["path"].replace("spec.template.spec", "spec")
+                       for d in o["differences"]] or o["end"]
+           for o in objects if o["end"] != "same"}
+    return bad, sorted(o["gate"] for o in objects if "gate" in o)
 
 @test
 def what_runs_is_what_was_reviewed():
