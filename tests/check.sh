@@ -108,7 +108,7 @@ step kubernetes "manifests of Pods, by keys, schema and kubelet's rules" \
 step admission "Pods that admission.yaml admits, and attacks that it refuses" \
 	tests/check/admission
 step clusterstate "what a cluster has, against the plan" \
-	tests/check/clusterstate
+	tests/check/clusterstate -s 1
 step networkpolicy "NetworkPolicies let through what their policies do" \
 	tests/check/networkpolicy
 step version "one version, wherever it is said" tests/check/version

@@ -95,17 +95,22 @@ static bool is_owner(const cJSON *owner, struct str kind, struct str name)
 	       str_eq(json_find_str(owner, "name"), name);
 }
 
-/* A Deployment's ReplicaSet is called by the hash that its Pods are labelled
- * with. */
-static bool is_replica(struct arena *a, const struct cluster_part *part,
-		       const cJSON *pod, const cJSON *owner)
+/* A Deployment's ReplicaSet is called by a hash of its template, in letters that
+ * make no word (k8s.io/apimachinery, SafeEncodeString). The Pod's label has it
+ * too, but who changes a Pod may have taken that. */
+static bool is_replica(const struct cluster_part *part, const cJSON *owner)
 {
-	struct str hash = state_label(pod, "pod-template-hash");
+	struct str name = json_find_str(owner, "name");
+	struct str from = part_name(part);
+	struct str hash = str_slice(name, from.n + 1, name.n);
 
-	return hash.n && is_owner(owner, STR("ReplicaSet"),
-				  arena_fmt(a, "%.*s-%.*s",
-					    STR_ARG(part_name(part)),
-					    STR_ARG(hash)));
+	if (!str_is(json_find_str(owner, "kind"), "ReplicaSet") ||
+	    !str_starts(name, from) || !hash.n || name.p[from.n] != '-')
+		return false;
+	for (size_t i = 0; i < hash.n; i++)
+		if (!strchr("bcdfghjklmnpqrstvwxz2456789", hash.p[i]))
+			return false;
+	return true;
 }
 
 static struct str sandbox_key(struct arena *a, const cJSON *o, struct str name)
@@ -138,7 +143,7 @@ static bool makes_pod(const struct cluster *c, const struct cluster_part *part,
 	if (part->sandbox)
 		return is_of_pool(c, pod, owner);
 	if (str_is(part_kind(part), "Deployment"))
-		return is_replica(c->a, part, pod, owner);
+		return is_replica(part, owner);
 	return is_owner(owner, part_kind(part), part_name(part));
 }
 
