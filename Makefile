@@ -8,8 +8,9 @@
 #   make check-all  and what takes half an hour: a fault at every third step of
 #                   a session, 200 sessions in a row and 50 at once, and what of
 #                   the code the live programs run
-#   make coverage   what of the code its tests run, folder by folder; LIVE=1:
-#                   with what is run as root in namespaces, too
+#   make coverage   the tests under clang's sanitizers, and what of the code they
+#                   run, folder by folder; LIVE=1: without sanitizers, and with
+#                   what is run as root in namespaces, too
 #   make guest      the tracer, init and seal on Debian's own kernels, emulated;
 #                   ARCH=arm64
 #   make stock      whole sessions on stock Debian hosts, emulated
@@ -64,7 +65,7 @@ LDHARDEN := -pie -fsanitize=address,undefined
 else ifneq ($(SAN)$(COVERAGE),)
 OPT := -O1 -g1
 HARDEN := -fPIE
-LDHARDEN = -pie $(TEST_LINKER)
+LDHARDEN = -pie
 WATCH_LINK = $(LDHARDEN)
 ifeq ($(SAN),1)
 HARDEN += -fno-omit-frame-pointer -fsanitize=address,undefined \
@@ -352,9 +353,9 @@ asan:
 # What the tests reach, against tests/check/coverage.floors: tests/check/coverage.
 # HAProxy is checked with the reader as it is built for it.
 coverage: build/bin/membrane-reader.so
-	$(MAKE) B=build/coverage SAN=1 COVERAGE=1 CC=clang all units
-	tests/check/coverage
-	$(if $(LIVE),tests/check/coverage live)
+	$(MAKE) $(if $(LIVE),B=build/counted,B=build/coverage SAN=1) COVERAGE=1 \
+		CC=clang all units
+	tests/check/coverage $(if $(LIVE),live)
 
 fmt:
 	clang-format -i $$(git ls-files '*.c' '*.h')
@@ -441,7 +442,7 @@ check-all: check
 	$(B)/tests/oracle/algebra 240000 2
 	$(B)/tests/oracle/algebra_files 1280000 2
 	$(B)/tests/oracle/proof 6000 2
-	tests/check/coverage live
+	$(MAKE) coverage LIVE=1
 	FAULTS=3 tests/live/run faults.
 	MANY=all tests/live/run -v -j 1 many.
 	MEMBRANE_ENGINE=native tests/live/run

@@ -69,7 +69,8 @@ static int hear_answer(struct arena *a, int fd, struct ask_answer *out,
 	if (rc < 0)
 		return rc;
 	o = cJSON_ParseWithLength(line, n);
-	/* Of a change alone; an answer of a person's has neither. */
+	/* A change says how long it took; to a person's answer there is
+	 * none. */
 	ms = cJSON_GetObjectItemCaseSensitive(o, "ms");
 	message = cJSON_GetObjectItemCaseSensitive(o, "message");
 	*out = (struct ask_answer){

@@ -30,6 +30,8 @@ FOLDER = pathlib.Path(os.environ.get("MEMBRANE_CLUSTER") or
 MEMBRANE = ROOT / "build" / "bin" / "membrane"
 PROBE = HERE.parent / "live" / "probe.py"
 RESOLVER = "8.8.8.8"
+# Flags, for a gate in a Pod of its own.
+APART = ("--topology", "apart", "--gate-address", "10.96.0.53")
 
 
 class Node:

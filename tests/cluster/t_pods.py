@@ -7,7 +7,7 @@ import yaml
 
 import cluster
 import live
-from cluster import Pod, check, closed, enter, kubectl, within
+from cluster import APART, Pod, check, closed, enter, kubectl, within
 from live import test
 
 POLICY = "allow: ['site.test', 11.0.2.0/24]\nports: [8080]\n"
@@ -310,8 +310,7 @@ hardening: {memory: 2g, cpus: 1.5, tmpfs: ["/scratch:size=64m"]}
 UNKNOWN = [
     (FULL, NATIVE, 'unknown field "restartPolicy"'),
     (FULL, [*CLAIM, "--own-users"], 'unknown field "hostUsers"'),
-    ("allow: ['site.test:443']\n", ["--topology", "apart", "--gate-address",
-                                    "10.96.0.53"], '"status.hostIPs"'),
+    ("allow: ['site.test:443']\n", APART, '"status.hostIPs"'),
     (FULL, [*CLAIM, "--kind", "sandbox"], 'no matches for kind "Sandbox"'),
     ("allow: ['site.test:8000-8100']\n", [], 'unknown field "endPort"'),
 ]

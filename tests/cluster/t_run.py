@@ -13,7 +13,8 @@ import yaml
 
 import cluster
 import live
-from cluster import HERE, MEMBRANE, RESOLVER, Pod, check, enter, kubectl, within
+from cluster import (APART, HERE, MEMBRANE, RESOLVER, Pod, check, enter,
+                     kubectl, within)
 from live import test
 from terminal import Terminal
 
@@ -296,7 +297,23 @@ def of_cluster(p, *flags):
                       "--cluster-state", "-", *flags, input=state)
 
 
-APART = ("--topology", "apart", "--gate-address", "10.96.0.53")
+# In a Deployment behind its template's place, in a Pod as it is.
+FIELD = ["spec.containers[0].env[1].valueFrom.fieldRef.fieldPath"]
+
+
+def older(file):
+    """What a server of before 1.28 takes in that place; check tells it."""
+    file.write_text(file.read_text().replace("status.hostIPs",
+                                             "status.hostIP"))
+
+
+def found_apart(p):
+    """The paths that differ by kind, and what gates do."""
+    objects = json.loads(of_cluster(p, *APART, "--json").stdout)["objects"]
+    bad = {o["kind"]: [d["path"].replace("spec.template.spec", "spec")
+                       for d in o["differences"]] or o["end"]
+           for o in objects if o["end"] != "same"}
+    return bad, sorted(o["gate"] for o in objects if "gate" in o)
 
 
 @test
@@ -320,24 +337,6 @@ def what_runs_apart_is_what_was_reviewed():
             for file in files[1:]:
                 kubectl("delete", "--wait=false", "-f", file, fails=True)
 
-
-# In a Deployment behind its template's place, in a Pod as it is.
-FIELD = ["spec.containers[0].env[1].valueFrom.fieldRef.fieldPath"]
-
-
-def older(file):
-    """What a server of before 1.28 takes in that place; check tells it."""
-    file.write_text(file.read_text().replace("status.hostIPs",
-                                             "status.hostIP"))
-
-
-def found_apart(p):
-    """The paths that differ by kind, and what gates do."""
-    objects = json.loads(of_cluster(p, *APART, "--json").stdout)["objects"]
-    bad = {o["kind"]: [d["path"].replace("spec.template.spec", "spec")
-                       for d in o["differences"]] or o["end"]
-           for o in objects if o["end"] != "same"}
-    return bad, sorted(o["gate"] for o in objects if "gate" in o)
 
 @test
 def what_runs_is_what_was_reviewed():

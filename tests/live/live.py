@@ -214,16 +214,25 @@ def hold(judge):
 
 
 class Log:
-    """What a log file says from now on."""
+    """What a log file says from now on, in whole lines: where one goes on in
+    another of the file's pages, there is a moment that has half of it."""
+
+    LONGEST = 1 << 20
 
     def __init__(self, name):
         self.path = the.state / "log" / name
-        self.start = self.path.stat().st_size
+        end = self.path.stat().st_size
+        self.start = max(0, end - self.LONGEST)
+        self.start += len(self.whole())
+
+    def whole(self):
+        with self.path.open("rb") as f:
+            f.seek(self.start)
+            said = f.read()
+        return said[:said.rfind(b"\n") + 1]
 
     def events(self):
-        with open(self.path, encoding="utf-8") as f:
-            f.seek(self.start)
-            return [json.loads(line) for line in f]
+        return [json.loads(line) for line in self.whole().splitlines()]
 
 
 def matching(events, event=None, **fields):
