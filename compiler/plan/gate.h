@@ -97,6 +97,8 @@
 #define GATE_SOCKETS	  "--sockets"
 #define GATE_BROKER_FD	  3
 #define GATE_ENV_BROKER	  "MEMBRANE_BROKER"
+/* HAProxy takes none of the agent's connections until this eventfd says so. */
+#define GATE_ENV_DOOR	  "MEMBRANE_DOOR"
 #define GATE_AGENT_HOST	  "membrane" /* how the agent's own machine is called */
 
 #endif

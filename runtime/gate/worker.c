@@ -289,7 +289,10 @@ static int start_l7(struct gate *g, struct err *err)
 	if (roots_added() && ((rc = roots_write(true, err)) < 0 ||
 			      (rc = l7_authority(&g->l7, err)) < 0))
 		return rc;
-	return l7_start(&g->l7, err);
+	rc = l7_start(&g->l7, err);
+	/* in a Pod all waits for it: what is not its is made meanwhile */
+	return rc == 0 && uplink_of_pod(g->uplink.kind) ? l7_begin(&g->l7, err)
+							: rc;
 }
 
 /* Deny first: the ruleset is in the kernel before there is a link. */
@@ -351,8 +354,8 @@ static int set_up_apart(struct gate *g, const struct worker_args *args,
 }
 
 /*
- * HAProxy takes longest, and nothing reaches its sockets yet: it starts while
- * the rest is made, and answers before the agent is let in.
+ * HAProxy takes longest: its ports are there, and it starts once the agent may
+ * begin, too.
  */
 static int set_up_linked(struct gate *g, const struct worker_args *args,
 			 bool *out_ipv6, struct err *err)
@@ -384,7 +387,11 @@ static int set_up(struct gate *g, const struct worker_args *args,
 		return rc;
 	rc = apart ? set_up_apart(g, args, out_ipv6, err)
 		   : set_up_linked(g, args, out_ipv6, err);
-	if (rc < 0 || (rc = l7_wait(&g->l7, err)) < 0 ||
+	/* In a Pod others hear of "ready", too. Else the agent may begin: what
+	 * goes by HAProxy waits in the queues of its ports until that serves. */
+	if (rc == 0 && uplink_of_pod(args->uplink))
+		rc = l7_wait(&g->l7, err);
+	if (rc < 0 ||
 	    (args->uplink == UPLINK_POD && (rc = open_pod(g, args, err)) < 0))
 		return rc;
 	return caps_drop(apart ? CAPS_NONE : CAPS_GATE, err);

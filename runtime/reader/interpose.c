@@ -9,6 +9,8 @@
  * refusal from being lost that is told before the whole request was read; and a
  * line about what was decided waits for room (sendmsg), where HAProxy drops it.
  * Where the gate's network leads nowhere, a broker makes what leaves (connect).
+ * Who comes by the ports of the gate waits in the kernel's queue until the gate
+ * has seen that all of this is so (accept).
  *
  * It says that it is there by MEMBRANE_READER in the environment, once each of
  * its functions is the one that a program gets; gate.cfg is refused without.
@@ -29,6 +31,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -106,13 +109,53 @@ static int take_plain(int fd)
 	return fd;
 }
 
+/* --- who is let in ------------------------------------------------------- */
+
+static atomic_int door = -1; /* of GATE_ENV_DOOR, while it is shut */
+
+/* Between HAProxy's own parts, and to the gate's probe, nothing is shut. */
+static bool is_shut(int fd)
+{
+	int domain, at = atomic_load(&door);
+	socklen_t n = sizeof(domain);
+	eventfd_t opened;
+
+	if (at < 0 ||
+	    (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &n) == 0 &&
+	     domain == AF_UNIX))
+		return false;
+	if (eventfd_read(at, &opened) < 0)
+		return true;
+	atomic_store(&door, -1);
+	return false;
+}
+
+static void find_door(void)
+{
+	const char *text = getenv(GATE_ENV_DOOR);
+
+	if (text)
+		door = atoi(text);
+}
+
+/* As if nobody had come: HAProxy looks again at once. */
+static int say_nobody(void)
+{
+	errno = EAGAIN;
+	return -1;
+}
+
 STANDS_IN int accept(int fd, struct sockaddr *sa, socklen_t *n)
 {
+	if (is_shut(fd))
+		return say_nobody();
 	return take_plain(real_accept(fd, sa, n));
 }
 
 STANDS_IN int accept4(int fd, struct sockaddr *sa, socklen_t *n, int flags)
 {
+	if (is_shut(fd))
+		return say_nobody();
 	return take_plain(real_accept4(fd, sa, n, flags));
 }
 
@@ -434,6 +477,7 @@ __attribute__((constructor)) static void find_originals(void)
 		   stand_in("SSL_get_error", &real_ssl_error);
 
 	find_broker();
+	find_door();
 	inner_index = SSL_get_ex_new_index(0, NULL, NULL, NULL, inner_free);
 	if (all && inner_index >= 0)
 		setenv(GATE_ENV_READER, "1", 1);

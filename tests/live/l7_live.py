@@ -15,6 +15,7 @@ import http.server
 import json
 import os
 import pathlib
+import select
 import signal
 import socket
 import ssl
@@ -32,7 +33,11 @@ from gate import check, within  # noqa: E402
 
 UID = 64100
 READER = gate.ROOT / "build/bin/membrane-reader.so"
-PURE = [gate.ROOT / "runtime/reader" / n for n in ("http1.c", "stream.c")]
+# Of the reader, all but what HAProxy calls; as the Makefile has it.
+PURE = [p for p in (gate.ROOT / "runtime/reader").glob("*.c")
+        if p.name != "interpose.c"] + [
+            gate.ROOT / "runtime/broker/ask.c",
+            gate.ROOT / "compiler/base/sys/fdpass.c"]
 SECRET = "s3cret-of-the-session"
 
 RULES = gate.RULES.replace("""\
@@ -337,15 +342,21 @@ class Gate(gate.Gate):
                            stderr=subprocess.DEVNULL)
 
     def haproxy(self):
+        """Once it answers: a session begins before that."""
+        check(within(10, lambda: "Pid: " in self.admin("show info")),
+              "HAProxy answers")
         worker = self.worker()
         path = "/proc/%d/task/%d/children" % (worker, worker)
         return int(pathlib.Path(path).read_text().split()[0])
 
     def admin(self, text):
-        with socket.socket(socket.AF_UNIX) as s:
+        """What HAProxy says; "" where it is not there."""
+        with socket.socket(socket.AF_UNIX) as s, \
+                contextlib.suppress(OSError):
             s.connect("/proc/%d/root/run/gate/admin.sock" % self.p.pid)
             s.sendall(text.encode() + b"\n")
             return s.makefile().read()
+        return ""
 
 
 def fetch(addr, name, path="/api/x", roots=None, port=443, sni=True):
@@ -682,26 +693,76 @@ __attribute__((constructor)) static void begin(void)
     "reads nothing inside TLS": """#define SSL_read another
 #include "runtime/reader/interpose.c"
 #undef SSL_read
-int SSL_read(SSL *ssl, void *buf, int n)
+STANDS_IN int SSL_read(SSL *ssl, void *buf, int n)
 { return real_ssl_read(ssl, buf, n); }""",
 }
 
 
+def library_of(source, folder):
+    """What a gate's HAProxy is to load; of no source, an empty file."""
+    library, code = folder / "r.so", folder / "r.c"
+    code.write_text(source)
+    library.write_text("")
+    if source:
+        subprocess.run(["gcc", "-D_GNU_SOURCE", "-I", gate.ROOT, "-shared",
+                        "-fPIC", "-fvisibility=hidden", "-Wl,-z,defs", "-o",
+                        library, code, *PURE, "-lssl", "-lcrypto"], check=True)
+    return library
+
+
 def check_unread(world):
-    """Without the reader, or with a part of it, there is no session."""
+    """Without the reader, or with a part of it, nobody is let in, and the
+    session ends."""
     with gate.compiled(POLICY) as plan, tempfile.TemporaryDirectory() as t:
         for what, source in UNREAD.items():
-            library, code = pathlib.Path(t, "r.so"), pathlib.Path(t, "r.c")
-            code.write_text(source)
-            library.write_text("")
-            if source:
-                subprocess.run(["gcc", "-D_GNU_SOURCE", "-I", gate.ROOT,
-                                "-shared", "-fPIC", "-o", library, code,
-                                *PURE, "-lssl", "-lcrypto"], check=True)
-            with Gate(world, plan, {}, library) as g:
-                check(g.first.get("event") == "error" and
-                      "read" in g.first["message"] and g.p.wait(5) == 1,
-                      "refused, the reader " + what, g.first)
+            with Gate(world, plan, {},
+                      library_of(source, pathlib.Path(t))) as g:
+                got = g.agent(fetch("11.0.0.1", "a.wild.test", roots=g.roots))
+                check(got is None or "error" in got,
+                      "nobody is let in, the reader " + what, got)
+                check(g.p.wait(5) == 1 and within(2, lambda: any(
+                    "read" in e.get("message", "") for e in g.events)),
+                      "and it ends, the reader " + what, g.events)
+                check(not any(e.get("verdict") == "allow" for e in g.events),
+                      "nothing was decided", g.events)
+
+
+# An HAProxy that takes its time: until a file is there.
+SLOW = """#include <poll.h>
+#include <unistd.h>
+__attribute__((constructor(101))) static void wait_for_it(void)
+{ while (access("/run/gate/go", F_OK) < 0) poll(NULL, 0, 1); }
+#include "runtime/reader/interpose.c"
+"""
+
+
+def check_door(world):
+    """The session begins while HAProxy starts. A name has its answer; who
+    connects waits, and is served by what the answer was pinned to."""
+    with gate.compiled(POLICY) as plan, tempfile.TemporaryDirectory() as t, \
+            Gate(world, plan, {}, library_of(SLOW, pathlib.Path(t))) as g:
+        check(g.first.get("event") == "ready", "it begins", g.first)
+        got = g.agent(gate.ask("a.wild.test"))
+        check(got and got.get("records"), "a name has its answer", got)
+        r, w = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            got = g.agent(fetch("11.0.0.1", "a.wild.test",
+                                roots=g.first["ca"]))
+            os.write(w, json.dumps(got).encode())
+            os._exit(0)
+        os.close(w)
+        check(not select.select([r], [], [], 1)[0] and not any(
+            e.get("kind") == "connect" for e in g.events), "who comes waits",
+              g.events)
+        pathlib.Path("/proc/%d/root/run/gate/go" % g.p.pid).write_text("")
+        with os.fdopen(r) as f:
+            got = json.loads(f.read() or "{}")
+        os.waitpid(pid, 0)
+        check(got.get("status") == 200 and
+              got.get("by") == "membrane session CA", "and is served", got)
+        check(g.decided(kind="request", name="a.wild.test"), "on record",
+              g.events)
 
 
 def is_gone(pid):
@@ -777,11 +838,15 @@ def check_refusals(world, plan):
         if credentials is None and wanted != "no map":
             check_trial(world, plan, 1, wanted)
         with Gate(world, plan, credentials) as g:
-            check(g.first.get("event") == "error" and
-                  wanted in g.first["message"] and g.p.wait(5) == 1,
-                  "refused", name, wanted, g.first)
-            check("hush" not in json.dumps(g.first) and
-                  SECRET not in json.dumps(g.first), "no secret", g.first)
+            # what HAProxy itself refuses it does once the session has begun
+            begins = wanted in ("nonsense", "no map", "gate.lua")
+            check(g.first.get("event") == ("ready" if begins else "error"),
+                  "whether it begins", name, wanted, g.first)
+            check(g.p.wait(5) == 1 and within(2, lambda: any(
+                wanted in e.get("message", "") for e in [g.first, *g.events])),
+                  "refused", name, wanted, g.first, g.events)
+            said = json.dumps([g.first, *g.events])
+            check("hush" not in said and SECRET not in said, "no secret", said)
         (plan / name).write_text(good[name])
 
 
@@ -849,6 +914,7 @@ def check_own(v6, certs, plan):
             check_told(g)
         check_compiled(world)
         check_unread(world)
+        check_door(world)
         check_end(world, plan)
         check_refusals(world, plan)
 

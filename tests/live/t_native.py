@@ -510,28 +510,28 @@ def waits_for_gate(launcher):
     return waits[-1] if waits else None
 
 
-def stands_early(proxy):
-    """It was stopped before it had its threads, and so before it listens."""
-    stat = pathlib.Path("/proc/%d/stat" % proxy)
+def stands(pid):
+    stat = pathlib.Path("/proc/%d/stat" % pid)
     with live.contextlib.suppress(OSError):
-        os.kill(proxy, signal.SIGSTOP)
+        os.kill(pid, signal.SIGSTOP)
         return within(2, lambda: stat.read_text().rpartition(
-            ")")[2].split()[0] == "T") and \
-            len(list(stat.parent.glob("task/*"))) == 1
+            ")")[2].split()[0] == "T")
     return False
 
 
-def begun_with_haproxy_stopped(where):
-    """A session that does not get on, since the HAProxy of its gate stands
-    still: None where that was too quick, and it ran."""
+def begun_with_gate_stopped(where):
+    """A session that does not get on, since its gate stands still: None where
+    that was too quick, and it ran."""
     run = where.popen("run", "--no-trace", "--", "touch", "ran")
     while run.poll() is None:
-        for proxy in [p for p, name in below(run.pid) if name == "haproxy"]:
-            if stands_early(proxy) and \
-                    within(5, lambda: waits_for_gate(run.pid)):
-                return run, proxy, waits_for_gate(run.pid)
+        # Behind the first process, which makes the agent's network.
+        for gate in [p for p, name in below(run.pid)
+                     if name == "membrane-gate"][1:2]:
+            if stands(gate) and within(5, lambda: waits_for_gate(run.pid)) \
+                    and not within(1, lambda: not waits_for_gate(run.pid)):
+                return run, gate, waits_for_gate(run.pid)
             with live.contextlib.suppress(OSError):
-                os.kill(proxy, signal.SIGCONT)
+                os.kill(gate, signal.SIGCONT)
             run.wait(30)
     (where.work / "ran").unlink(missing_ok=True)
     return None
@@ -545,10 +545,10 @@ def the_agent_waits_for_its_gate():
         for how in ("ready", "launcher", "signal", "gate", "agent"):
             got = None
             for _ in range(20):
-                got = got or begun_with_haproxy_stopped(where)
+                got = got or begun_with_gate_stopped(where)
             if not check(got, "one that waits: " + how):
                 continue
-            run, proxy, agent = got
+            run, gate, agent = got
             check(not (where.work / "ran").exists(), "it waits: " + how)
             if how == "launcher":
                 run.kill()
@@ -559,7 +559,7 @@ def the_agent_waits_for_its_gate():
                     p for p, name in below(run.pid)
                     if name == "membrane-gate"), signal.SIGKILL)
             if how in ("ready", "signal"):
-                os.kill(proxy, signal.SIGCONT)
+                os.kill(gate, signal.SIGCONT)
             status = run.wait(30)
             check(status == {"ready": 0, "launcher": -9, "signal": 143,
                              "gate": 125, "agent": 137}[how],

@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -20,9 +21,9 @@
 
 #define FIRST_FD    10 /* what it inherits, in a row */
 #define BROKER_FD   (FIRST_FD + LISTENERS)
+#define DOOR_FD	    (BROKER_FD + 1)
 #define ABOVE_FD    40 /* where that does not collide */
 #define BACKLOG	    1024
-#define RETRY_MS    1
 #define SETTLE_MS   200 /* between a closed socket and the end */
 #define IPV6_TRANSP 75	/* IPV6_TRANSPARENT, linux/in6.h */
 
@@ -59,11 +60,12 @@ struct start {
 	const char *config;
 	const struct haproxy_ports *ports;
 	int broker; /* its channel; -1 */
+	int door;   /* -1 */
 	int words;
 	pid_t parent;
 	char env_fds[LISTENERS][32];
-	char env_broker[32], env_family[32];
-	const char *env[4 + LISTENERS + HELLO_CREDENTIALS_MAX + 1];
+	char env_broker[32], env_door[32], env_family[32];
+	const char *env[5 + LISTENERS + HELLO_CREDENTIALS_MAX + 1];
 };
 
 /* --- the sockets --------------------------------------------------------- */
@@ -169,7 +171,8 @@ static void become_haproxy(const struct start *s)
 	for (int i = 0; s->ports->open && i < LISTENERS; i++)
 		if (dup2(s->ports->fds[i], FIRST_FD + i) < 0)
 			_exit(127);
-	if (s->broker >= 0 && dup2(s->broker, BROKER_FD) < 0)
+	if ((s->broker >= 0 && dup2(s->broker, BROKER_FD) < 0) ||
+	    (s->door >= 0 && dup2(s->door, DOOR_FD) < 0))
 		_exit(127);
 	/* from root to another user: every capability goes with it */
 	if ((!s->ports->own && user_become(GATE_UID, GATE_UID) < 0) ||
@@ -214,6 +217,11 @@ static int prepare_start(struct start *s, int *out_words,
 			 GATE_ENV_BROKER "=%d", BROKER_FD);
 		s->env[n++] = s->env_broker;
 	}
+	if (s->door >= 0) {
+		snprintf(s->env_door, sizeof(s->env_door), GATE_ENV_DOOR "=%d",
+			 DOOR_FD);
+		s->env[n++] = s->env_door;
+	}
 	/* gate.cfg is refused where this could not be loaded. */
 	s->env[n++] = "LD_PRELOAD=" HAPROXY_READER;
 	for (uint32_t i = 0; i < secrets->n; i++)
@@ -239,9 +247,21 @@ static int take_channel(struct start *s, struct err *err)
 	return s->broker < 0 ? err->code : 0;
 }
 
+static int make_door(struct start *s, struct err *err)
+{
+	auto_fd int fd = -1;
+
+	if (!s->ports->open)
+		return 0;
+	fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (fd < 0 || (s->door = fcntl(fd, F_DUPFD_CLOEXEC, ABOVE_FD)) < 0)
+		return err_errno(err, "eventfd");
+	return 0;
+}
+
 struct haproxy haproxy_none(void)
 {
-	return (struct haproxy){.pidfd = -1, .words = -1};
+	return (struct haproxy){.pidfd = -1, .words = -1, .door = -1};
 }
 
 int haproxy_start(struct haproxy *h, const struct haproxy_ports *ports,
@@ -251,6 +271,7 @@ int haproxy_start(struct haproxy *h, const struct haproxy_ports *ports,
 	struct start s = {.config = config,
 			  .ports = ports,
 			  .broker = -1,
+			  .door = -1,
 			  .words = -1,
 			  .parent = getpid()};
 	int rc;
@@ -258,6 +279,9 @@ int haproxy_start(struct haproxy *h, const struct haproxy_ports *ports,
 	*h = haproxy_none();
 	h->secrets = secrets;
 	rc = take_channel(&s, err);
+	if (rc == 0)
+		rc = make_door(&s, err);
+	h->door = s.door;
 	if (rc == 0)
 		rc = prepare_start(&s, &h->words, secrets, err);
 	if (rc == 0) {
@@ -387,25 +411,25 @@ int haproxy_ready(struct haproxy *h, const char *admin, const char *map,
 	int rc = look_for_map(h, admin, map, err);
 
 	haproxy_read(h);
-	if (rc <= 0 && has_ended(h, rc < 0 ? SETTLE_MS : RETRY_MS))
+	if (rc <= 0 && has_ended(h, rc < 0 ? SETTLE_MS : 0))
 		return say_ended(h, err);
 	return rc;
 }
 
-int haproxy_wait(struct haproxy *h, const char *admin, const char *map,
-		 struct err *err)
+void haproxy_pause(const struct haproxy *h)
 {
-	int64_t deadline_ms = clock_ms() + HAPROXY_WAIT_MS;
+	(void)has_ended(h, HAPROXY_RETRY_MS);
+}
 
-	for (;;) {
-		int rc = haproxy_ready(h, admin, map, err);
-
-		if (rc)
-			return rc < 0 ? rc : 0;
-		if (clock_ms() >= deadline_ms)
-			return err_set(err, -ETIMEDOUT,
-				       "HAProxy does not begin");
-	}
+int haproxy_open(struct haproxy *h, struct err *err)
+{
+	if (h->door < 0)
+		return 0;
+	if (eventfd_write(h->door, 1) < 0)
+		return err_errno(err, "opening HAProxy's ports");
+	close(h->door);
+	h->door = -1;
+	return 0;
 }
 
 bool haproxy_ended(const struct haproxy *h)
@@ -430,5 +454,7 @@ void haproxy_end(struct haproxy *h)
 		close(h->pidfd);
 	if (h->words >= 0)
 		close(h->words);
-	h->pidfd = h->words = -1;
+	if (h->door >= 0)
+		close(h->door);
+	h->pidfd = h->words = h->door = -1;
 }

@@ -19,7 +19,8 @@
 
 #define HAPROXY_PROGRAM "/usr/sbin/haproxy"
 #define HAPROXY_READER	"/membrane-reader.so" /* runtime/reader */
-#define HAPROXY_WAIT_MS 10000
+#define HAPROXY_WAIT_MS	 10000
+#define HAPROXY_RETRY_MS 1 /* between two questions whether it is there */
 
 #define HAPROXY_PORTS 8u
 
@@ -39,6 +40,7 @@ struct haproxy {
 	pid_t pid; /* 0: not there */
 	int pidfd; /* readable once it has ended */
 	int words; /* what it prints */
+	int door;  /* an eventfd that opens its ports; -1: they are open */
 	char line[512], alert[256];
 	size_t n_line;
 	const struct hello_credentials *secrets; /* borrowed */
@@ -59,17 +61,16 @@ must_check int haproxy_start(struct haproxy *h,
 			     struct err *err);
 /*
  * Does this process answer on the runtime socket, and has it this map? Asks
- * once: 1 when it does, 0 when not yet. -EPIPE as below.
+ * once, and waits for nothing: 1 when it does, 0 when not yet. -EPIPE: it has
+ * ended; *err has its words.
  */
 must_check int haproxy_ready(struct haproxy *h, const char *admin,
 			     const char *map, struct err *err);
-/*
- * Wait for that.
- *   -EPIPE      it ended; *err has its words
- *   -ETIMEDOUT  after HAPROXY_WAIT_MS
- */
-must_check int haproxy_wait(struct haproxy *h, const char *admin,
-			    const char *map, struct err *err);
+/* Until then: a moment, or until it has ended. */
+void haproxy_pause(const struct haproxy *h);
+/* Let it take who comes by its ports: until then they wait in the kernel's
+ * queue. One whose ports are its own takes them from its beginning on. */
+must_check int haproxy_open(struct haproxy *h, struct err *err);
 /* Take in what it printed; never blocks. */
 void haproxy_read(struct haproxy *h);
 /* What it complained of last, for people; never NULL. */

@@ -192,12 +192,11 @@ int l7_start(struct l7 *l, struct err *err)
 		return rc;
 	planfile_free(l->plan.config);
 	l->plan.config = (struct str){0};
-	l->pins.admin = GATE_ADMIN;
-	return haproxy_start(&l->haproxy, &l->ports, l->plan.path,
-			     &l->credentials, err);
+	return 0;
 }
 
-int l7_prove(const struct l7_plan *p, struct err *err)
+/* reader_probe.h, for what a plan has sockets for. */
+static int prove(const struct l7_plan *p, struct err *err)
 {
 	static struct crtlist_line line;
 	struct str rest = p->crtlist;
@@ -212,14 +211,52 @@ int l7_prove(const struct l7_plan *p, struct err *err)
 	return rc > 0 ? reader_probe_tls(GATE_L7_TLS, line.names[0], err) : rc;
 }
 
+int l7_answers(struct l7 *l, struct haproxy *h, const struct l7_plan *p,
+	       struct err *err)
+{
+	int rc = haproxy_ready(h, GATE_ADMIN, GATE_PINS, err);
+
+	if (rc <= 0 || (rc = prove(p, err)) < 0 ||
+	    (rc = pins_follow(&l->pins, GATE_ADMIN, err)) < 0 ||
+	    (rc = tokens_tell(&l->credentials, GATE_ADMIN, err)) < 0)
+		return rc;
+	return 1;
+}
+
+int l7_begin(struct l7 *l, struct err *err)
+{
+	if (!l->plan.wanted)
+		return 0;
+	l->begun_ms = clock_ms();
+	return haproxy_start(&l->haproxy, &l->ports, l->plan.path,
+			     &l->credentials, err);
+}
+
+/* A step towards that; 1 once it serves. */
+static int begin_serving(struct l7 *l, int64_t now_ms, struct err *err)
+{
+	int rc;
+
+	if (l->serves || !l->plan.wanted)
+		return 1;
+	if (!l->haproxy.pid)
+		return l7_begin(l, err);
+	rc = l7_answers(l, &l->haproxy, &l->plan, err);
+	if (rc == 0 && now_ms >= l->begun_ms + HAPROXY_WAIT_MS)
+		return err_set(err, -ETIMEDOUT, "HAProxy does not begin");
+	if (rc <= 0 || (rc = haproxy_open(&l->haproxy, err)) < 0)
+		return rc;
+	l->serves = true;
+	return 1;
+}
+
 int l7_wait(struct l7 *l, struct err *err)
 {
 	int rc;
 
-	if (!l->plan.wanted)
-		return 0;
-	rc = haproxy_wait(&l->haproxy, GATE_ADMIN, GATE_PINS, err);
-	return rc < 0 ? rc : l7_prove(&l->plan, err);
+	while ((rc = begin_serving(l, clock_ms(), err)) == 0)
+		haproxy_pause(&l->haproxy);
+	return rc < 0 ? rc : 0;
 }
 
 /* --- the loop ------------------------------------------------------------ */
@@ -301,7 +338,7 @@ static void on_time(struct l7 *l, int64_t now_ms)
 		rc = pins_sweep(&l->pins, now_ms, &err);
 		l->sweep_ms = now_ms + SWEEP_MS;
 	}
-	if (rc == 0 && l->haproxy.pid && now_ms >= l->count_ms) {
+	if (rc == 0 && l->serves && now_ms >= l->count_ms) {
 		rc = count_dropped(l, l->pins.admin, &err);
 		l->count_ms = now_ms + L7_COUNT_MS;
 	}
@@ -323,6 +360,8 @@ int l7_step(struct l7 *l, const struct pollfd *p, int64_t now_ms,
 		return err_set(err, -EPIPE, "HAProxy ended: %s",
 			       haproxy_words(&l->haproxy));
 	}
+	if (begin_serving(l, now_ms, err) < 0)
+		return err->code;
 	if (l->plan.decrypts &&
 	    signer_step(&l->signer, p + L7_SLOT_SIGNER, now_ms, &why) < 0)
 		l->on_error(l->data, why.text);
@@ -345,7 +384,7 @@ static int take_renewed(struct l7 *l, uint32_t id, const cJSON *o,
 	    status->valueint > 599 || !cJSON_IsString(body))
 		return err_set(err, -EPROTO, "a malformed renewal");
 	rc = tokens_renew(&l->credentials, values, err);
-	if (rc == 0 && values && l->haproxy.pid)
+	if (rc == 0 && values && l->serves)
 		rc = tokens_tell(&l->credentials, l->pins.admin, err);
 	if (rc == 0)
 		renewal_answer(&l->renewal, id, (unsigned)status->valueint,
@@ -378,6 +417,9 @@ int l7_renewed(struct l7 *l, struct str line, struct err *err)
 int l7_wait_ms(const struct l7 *l, int64_t now_ms)
 {
 	int64_t until_ms = l->log.kept ? now_ms : l->sweep_ms;
+
+	if (l->plan.wanted && !l->serves)
+		return HAPROXY_RETRY_MS;
 
 	for (size_t i = 0; i < L7_PAST; i++)
 		if (l->past[i].haproxy.pid && l->past[i].kill_ms &&
@@ -535,13 +577,13 @@ void l7_end(struct l7 *l)
 	struct err err;
 
 	end_others(l);
-	if (l->haproxy.pid) {
+	if (l->serves) {
 		if (l7_shut_down(GATE_ADMIN, &err) == 0)
 			l7_hear_out(l, GATE_ADMIN);
 		if (count_dropped(l, GATE_ADMIN, &err) < 0)
 			l->dropped = 0; /* it has ended: nothing to ask */
-		haproxy_end(&l->haproxy);
 	}
+	haproxy_end(&l->haproxy);
 	if (l->log.fd >= 0)
 		(void)l7log_read(&l->log, l->on_line, l->data);
 	hello_forget(&l->credentials);

@@ -74,12 +74,12 @@ struct l7 {
 	struct signer signer;
 	struct renewal renewal;
 	struct l7log log;
+	bool serves;	  /* haproxy answers, and takes who comes by its ports */
+	int64_t begun_ms; /* when it was started */
 	uint64_t dropped;
 	int64_t sweep_ms, count_ms;
 };
 
-/* reader_probe.h, for what a plan has sockets for; HAProxy answers already. */
-must_check int l7_prove(const struct l7_plan *p, struct err *err);
 /* Read the plan's files; *out is zeroed. On failure nothing is left. */
 must_check int l7_load(struct l7_plan *out, const char *plan, struct err *err);
 void l7_plan_free(struct l7_plan *p);
@@ -98,9 +98,19 @@ must_check int l7_leaves(struct l7 *l, const struct l7_plan *p,
  */
 must_check int l7_prepare(struct l7 *l, const struct l7_plan *p,
 			  struct err *err);
-/* All that and HAProxy, for l->plan. */
+/* All that for l->plan, whose HAProxy begins with l7_begin(), else the first
+ * l7_step() or l7_wait(); until it serves, who comes by its ports waits in
+ * their queues. */
 must_check int l7_start(struct l7 *l, struct err *err);
-/* Until it answers. */
+must_check int l7_begin(struct l7 *l, struct err *err);
+/*
+ * Is this one there, does it read as it must (reader_probe.h), and has it what
+ * was learned since it was prepared? Asks once: 1, or 0 when it is not there
+ * yet.
+ */
+must_check int l7_answers(struct l7 *l, struct haproxy *h,
+			  const struct l7_plan *p, struct err *err);
+/* Until it serves; at once where it does already. */
 must_check int l7_wait(struct l7 *l, struct err *err);
 /* Fill exactly L7_POLL entries. */
 void l7_poll(const struct l7 *l, struct pollfd *p);

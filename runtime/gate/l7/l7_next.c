@@ -135,6 +135,8 @@ int l7_next_start(struct l7 *l, const struct l7_plan *p, struct err *err)
 			"this session decrypts nothing: the agent trusts no CA of it");
 	if (!p->wanted)
 		return 0;
+	if ((rc = l7_wait(l, err)) < 0)
+		return rc;
 	if (l->haproxy.pid && (rc = keep_sockets(err)) < 0) {
 		forget_sockets();
 		return rc;
@@ -151,18 +153,7 @@ int l7_next_start(struct l7 *l, const struct l7_plan *p, struct err *err)
 
 int l7_next_ready(struct l7 *l, const struct l7_plan *p, struct err *err)
 {
-	int rc;
-
-	if (!p->wanted)
-		return 1;
-	rc = haproxy_ready(&l->next, GATE_ADMIN, GATE_PINS, err);
-	if (rc <= 0 || (rc = l7_prove(p, err)) < 0)
-		return rc;
-	rc = pins_follow(&l->pins, GATE_ADMIN, err);
-	/* What was renewed since it read its own. */
-	if (rc == 0)
-		rc = tokens_tell(&l->credentials, GATE_ADMIN, err);
-	return rc < 0 ? rc : 1;
+	return p->wanted ? l7_answers(l, &l->next, p, err) : 1;
 }
 
 void l7_next_drop(struct l7 *l)
@@ -230,10 +221,15 @@ static void retire_haproxy(struct l7 *l, bool cut, int64_t now_ms)
 
 void l7_next_take(struct l7 *l, struct l7_plan *p, bool cut, int64_t now_ms)
 {
+	struct err err;
+
+	if (haproxy_open(&l->next, &err) < 0)
+		l->on_error(l->data, err.text);
 	retire_haproxy(l, cut, now_ms);
 	forget_sockets();
 	l->haproxy = l->next;
 	l->next = haproxy_none();
+	l->serves = p->wanted;
 	l7_plan_free(&l->plan);
 	l->plan = *p;
 	planfile_free(l->plan.config);
