@@ -12,11 +12,12 @@ static uint64_t bit_of(uint16_t port)
 
 void requestless_request(struct requestless *o, const struct logline *l)
 {
-	for (size_t i = 0; i < REQUESTLESS_MAX; i++) {
+	for (size_t i = 0; o->n && i < REQUESTLESS_MAX; i++) {
 		struct requestless_end *e = &o->ends[i];
 
 		if (e->due_ms && e->line.sport == l->sport) {
 			e->due_ms = 0;
+			o->n--;
 			return;
 		}
 	}
@@ -34,6 +35,7 @@ bool requestless_end(struct requestless *o, const struct logline *l,
 		if (!o->ends[i].due_ms) {
 			o->ends[i] = (struct requestless_end){
 				*l, now_ms + REQUESTLESS_WAIT_MS};
+			o->n++;
 			return true;
 		}
 	return false;
@@ -41,13 +43,14 @@ bool requestless_end(struct requestless *o, const struct logline *l,
 
 bool requestless_due(struct requestless *o, int64_t now_ms, struct logline *out)
 {
-	for (size_t i = 0; i < REQUESTLESS_MAX; i++) {
+	for (size_t i = 0; o->n && i < REQUESTLESS_MAX; i++) {
 		struct requestless_end *e = &o->ends[i];
 
 		if (!e->due_ms || e->due_ms > now_ms)
 			continue;
 		*out = e->line;
 		e->due_ms = 0;
+		o->n--;
 		return true;
 	}
 	return false;

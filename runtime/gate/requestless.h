@@ -23,6 +23,7 @@ struct requestless_end {
 struct requestless {			       /* zeroed by the caller */
 	uint64_t asked[(UINT16_MAX + 1) / 64]; /* by port */
 	struct requestless_end ends[REQUESTLESS_MAX];
+	uint32_t n; /* of them, that wait */
 };
 
 /* A request came by the connection. */

@@ -103,7 +103,7 @@ static int hear_launcher(struct gate *g, struct err *err)
 	}
 	rc = hello_parse((struct str){line, n - 1}, &g->hosts,
 			 &g->l7.credentials, err);
-	explicit_bzero(line, sizeof(line));
+	explicit_bzero(line, n);
 	return rc < 0 ? err_while(err, "the launcher's line") : 0;
 }
 
@@ -150,17 +150,29 @@ static int hear_word(const struct worker_args *args, enum worker_word word,
 	return hear_msg(args, word, &ignored, err);
 }
 
+/* The kernel holds what was reviewed. */
+static int verify_filter(struct gate *g, struct err *err)
+{
+	return ruleset_verify(g->now.ruleset, err) < 0
+		       ? err_while(err, PLAN_RULESET)
+		       : 0;
+}
+
 static int make_link(struct gate *g, const struct worker_args *args, bool ipv6,
 		     struct err *err)
 {
 	int rc;
 
-	if (args->vectors.link == PLANFILE_BRIDGE)
-		return link_bridge_up(ipv6, err);
+	if (args->vectors.link == PLANFILE_BRIDGE) {
+		rc = verify_filter(g, err);
+		return rc < 0 ? rc : link_bridge_up(ipv6, err);
+	}
 	if ((rc = hear_word(args, WORKER_AGENT, err)) < 0 ||
 	    (rc = link_gate_up(getppid(), link_facts_uplink(&g->facts)->mtu,
 			       ipv6, err)) < 0 ||
-	    (rc = tell_supervisor(args, WORKER_LINK, ipv6, err)) < 0)
+	    (rc = tell_supervisor(args, WORKER_LINK, ipv6, err)) < 0 ||
+	    /* while the other makes the agent's end */
+	    (rc = verify_filter(g, err)) < 0)
 		return rc;
 	return hear_msg(args, WORKER_UP, &g->agent, err);
 }

@@ -257,7 +257,6 @@ static void on_words(void *ctx, struct str line)
 
 void gate_init(struct gate *g, struct summary *summary)
 {
-	memset(g, 0, sizeof(*g));
 	g->in = g->out = g->err = -1;
 	decisions_init(&g->decisions);
 	g->log = g->bundle = -1;

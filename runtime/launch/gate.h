@@ -61,7 +61,8 @@ struct gate {
 	void *question_ctx;
 };
 
-/* Nothing is open. What it decides is counted in summary, borrowed. */
+/* Nothing is open; *g is zeroed by the caller. What it decides is counted in
+ * summary, borrowed. */
 void gate_init(struct gate *g, struct summary *summary);
 /* Its records in dir, the session's: part of gate_start(). */
 must_check int gate_record(struct gate *g, const char *dir, struct err *err);

@@ -451,7 +451,8 @@ int main(void)
 	upstream = bind_udp("127.0.0.2", 53);
 	resolved_init(&seen);
 	CHECK(upstream >= 0);
-	CHECK(ruleset_load(STR(RULES), &err) == 0);
+	CHECK(ruleset_load(STR(RULES), &err) == 0 &&
+	      ruleset_verify(STR(RULES), &err) == 0);
 	CHECK(ruleset_load(STR(RULES), &err) == -EEXIST);
 	CHECK(names_parse(STR(MAP), &names, &err) == 0);
 	CHECK(nftset_open(&sets, &err) == 0);

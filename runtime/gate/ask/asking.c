@@ -569,9 +569,9 @@ void asking_step(struct asking *a, const struct pollfd *p, int64_t now_ms)
 
 int asking_wait_ms(const struct asking *a, int64_t now_ms)
 {
-	int64_t until_ms = questions_next_ms(&a->questions);
+	int64_t until_ms = a->open ? questions_next_ms(&a->questions) : -1;
 
-	for (size_t i = 0; i < ASKING_CLIENTS; i++) {
+	for (size_t i = 0; a->open && i < ASKING_CLIENTS; i++) {
 		const struct waiter *w = &a->waiters[i];
 
 		if (w->state == WAITER_ASKS && w->line.kind == ASK_CONN &&

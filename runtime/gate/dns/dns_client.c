@@ -4,9 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
-void dns_client_init(struct dns_client *c)
+void dns_client_init(struct dns_client *c, struct dns_client_room *room)
 {
 	c->fd = -1;
+	c->room = room;
 }
 
 void dns_client_open(struct dns_client *c, int fd,
@@ -28,7 +29,7 @@ void dns_client_close(struct dns_client *c)
 
 struct pollfd dns_client_poll(const struct dns_client *c)
 {
-	bool full = c->n_in == sizeof(c->in);
+	bool full = c->n_in == sizeof(c->room->in);
 
 	return (struct pollfd){
 		c->fd, (short)((c->n_out ? POLLOUT : 0) | (full ? 0 : POLLIN)),
@@ -37,7 +38,7 @@ struct pollfd dns_client_poll(const struct dns_client *c)
 
 static void write_out(struct dns_client *c, int64_t now_ms)
 {
-	ssize_t n = send(c->fd, c->out + c->sent, c->n_out - c->sent,
+	ssize_t n = send(c->fd, c->room->out + c->sent, c->n_out - c->sent,
 			 MSG_DONTWAIT | MSG_NOSIGNAL);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -54,7 +55,7 @@ static void write_out(struct dns_client *c, int64_t now_ms)
 
 static void read_in(struct dns_client *c, int64_t now_ms)
 {
-	ssize_t n = recv(c->fd, c->in + c->n_in, sizeof(c->in) - c->n_in,
+	ssize_t n = recv(c->fd, c->room->in + c->n_in, sizeof(c->room->in) - c->n_in,
 			 MSG_DONTWAIT);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -86,7 +87,7 @@ size_t dns_client_asks(struct dns_client *c)
 
 	if (c->fd < 0 || c->n_in < 2 || c->busy || c->n_out)
 		return 0;
-	n = (size_t)(c->in[0] << 8 | c->in[1]);
+	n = (size_t)(c->room->in[0] << 8 | c->room->in[1]);
 	if (n == 0 || n > DNS_MSG_QUERY_MAX) {
 		dns_client_close(c);
 		return 0;
@@ -96,21 +97,21 @@ size_t dns_client_asks(struct dns_client *c)
 
 void dns_client_take(struct dns_client *c, uint8_t *wire, size_t n)
 {
-	memcpy(wire, c->in + 2, n);
+	memcpy(wire, c->room->in + 2, n);
 	c->n_in -= 2 + n;
-	memmove(c->in, c->in + 2 + n, c->n_in);
+	memmove(c->room->in, c->room->in + 2 + n, c->n_in);
 	c->busy = true;
 }
 
 uint8_t *dns_client_room(struct dns_client *c)
 {
-	return c->out + 2;
+	return c->room->out + 2;
 }
 
 void dns_client_answer(struct dns_client *c, size_t n)
 {
-	c->out[0] = (uint8_t)(n >> 8);
-	c->out[1] = (uint8_t)n;
+	c->room->out[0] = (uint8_t)(n >> 8);
+	c->room->out[1] = (uint8_t)n;
 	c->n_out = n + 2;
 	c->sent = 0;
 	c->busy = false;

@@ -16,20 +16,23 @@
 
 #define DNS_CLIENT_IDLE_MS 10000
 
+struct dns_client_room {
+	uint8_t in[2 + DNS_MSG_QUERY_MAX];
+	uint8_t out[2 + DNS_MSG_MAX];
+};
+
 struct dns_client {
 	int fd;		     /* -1: closed */
 	uint32_t generation; /* another one after each close */
 	bool busy;	     /* its question is on its way */
 	struct sockaddr_storage peer;
 	int64_t deadline_ms;
-	size_t n_in;
-	uint8_t in[2 + DNS_MSG_QUERY_MAX];
-	size_t n_out, sent;
-	uint8_t out[2 + DNS_MSG_MAX];
+	size_t n_in, n_out, sent;
+	struct dns_client_room *room;
 };
 
-/* Closed; generation stays. */
-void dns_client_init(struct dns_client *c);
+/* Closed; generation stays. The room is borrowed. */
+void dns_client_init(struct dns_client *c, struct dns_client_room *room);
 /* fd is the client's from now on, and does not block. */
 void dns_client_open(struct dns_client *c, int fd,
 		     const struct sockaddr_storage *peer, int64_t now_ms);

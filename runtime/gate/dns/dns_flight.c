@@ -129,7 +129,7 @@ void dns_flight_land(struct dns_gate *g, struct dns_flight *f)
 	if (f->from == DNS_FROM_US)
 		g->n_renewals--;
 	g->n_live--;
-	f->live = false;
+	g->live[f - g->flights] = false;
 }
 
 static enum reason reason_of(enum names_verdict v)
@@ -347,7 +347,7 @@ struct dns_flight *dns_flight_new(struct dns_gate *g)
 	for (size_t i = 0; i < DNS_GATE_FLIGHTS; i++) {
 		struct dns_flight *f = &g->flights[i];
 
-		if (f->live)
+		if (g->live[i])
 			continue;
 		memset(f, 0, offsetof(struct dns_flight, up));
 		/* Here: to begin with no page of them takes memory. */
@@ -359,7 +359,7 @@ struct dns_flight *dns_flight_new(struct dns_gate *g)
 
 void dns_flight_launch(struct dns_gate *g, struct dns_flight *f, int64_t now_ms)
 {
-	f->live = true;
+	g->live[f - g->flights] = true;
 	g->n_live++;
 	if (f->from == DNS_FROM_US)
 		g->n_renewals++;

@@ -64,7 +64,7 @@ int dns_gate_open(struct dns_gate *g, const struct dns_gate_ends *v4,
 	for (size_t i = 0; i < DNS_GATE_LISTENERS; i++)
 		g->listeners[i] = -1;
 	for (size_t i = 0; i < DNS_GATE_CLIENTS; i++)
-		dns_client_init(&g->clients[i]);
+		dns_client_init(&g->clients[i], &g->rooms[i]);
 	answers_init(&g->kept);
 	rc = listen_both(v4, g->listeners, &g->agent4, err);
 	if (rc == 0 && g->n_door)
@@ -162,7 +162,7 @@ void dns_gate_changed(struct dns_gate *g)
 		struct dns_flight *f = &g->flights[i];
 		const struct names_line *denied;
 
-		if (!f->live)
+		if (!g->live[i])
 			continue;
 		f->outdated = true;
 		if (f->from == DNS_FROM_ASK) {
@@ -324,7 +324,7 @@ static void renew_used(struct dns_gate *g, int64_t now_ms)
 	static const uint16_t types[RESOLVED_KINDS] = {LDNS_RR_TYPE_A,
 						       LDNS_RR_TYPE_AAAA};
 
-	for (size_t i = 0; i < RESOLVED_NAMES; i++) {
+	for (size_t i = 0; i < g->seen->n_names; i++) {
 		struct resolved_name *n = &g->seen->names[i];
 		bool any = false;
 
@@ -354,9 +354,8 @@ void dns_gate_poll(struct dns_gate *g, struct pollfd *p)
 	for (size_t i = 0; i < DNS_GATE_CLIENTS; i++)
 		*p++ = dns_client_poll(&g->clients[i]);
 	for (size_t i = 0; i < DNS_GATE_FLIGHTS; i++)
-		*p++ = (struct pollfd){
-			g->flights[i].live ? g->flights[i].up.fd : -1,
-			upstream_poll_events(&g->flights[i].up), 0};
+		*p++ = g->live[i] ? upstream_poll(&g->flights[i].up)
+				  : (struct pollfd){.fd = -1};
 }
 
 static void step_flight(struct dns_gate *g, struct dns_flight *f, bool ready,
@@ -386,7 +385,7 @@ void dns_gate_step(struct dns_gate *g, const struct pollfd *p, int64_t now_ms)
 
 	/* Entries are for what was there before poll: the oldest news first. */
 	for (size_t i = 0; i < DNS_GATE_FLIGHTS; i++)
-		if (g->flights[i].live && flights[i].fd == g->flights[i].up.fd)
+		if (g->live[i] && flights[i].fd == g->flights[i].up.fd)
 			step_flight(g, &g->flights[i], flights[i].revents != 0,
 				    now_ms);
 	for (size_t i = 0; i < DNS_GATE_CLIENTS; i++) {
@@ -417,9 +416,11 @@ int dns_gate_wait_ms(const struct dns_gate *g, int64_t now_ms)
 	int64_t left_ms = g->tick_ms - now_ms;
 
 	for (size_t i = 0; g->n_live && i < DNS_GATE_FLIGHTS; i++) {
-		int64_t flight_ms = g->flights[i].up.deadline_ms - now_ms;
+		int64_t flight_ms =
+			g->live[i] ? g->flights[i].up.deadline_ms - now_ms
+				   : left_ms;
 
-		if (g->flights[i].live && flight_ms < left_ms)
+		if (flight_ms < left_ms)
 			left_ms = flight_ms;
 	}
 	return left_ms < 0 ? 0 : (int)left_ms;

@@ -44,7 +44,6 @@ enum dns_flight_from {
 };
 
 struct dns_flight {
-	bool live;
 	bool recalled; /* by what was kept of an earlier answer */
 	bool outdated; /* asked before the plan became another */
 	enum dns_flight_from from;
@@ -87,7 +86,11 @@ struct dns_gate {
 				     * there is a door, whoever gets there */
 	int listeners[DNS_GATE_LISTENERS]; /* -1: none */
 	struct dns_client clients[DNS_GATE_CLIENTS];
+	struct dns_client_room rooms[DNS_GATE_CLIENTS];
 	struct dns_flight flights[DNS_GATE_FLIGHTS];
+	/* Beside them, each of which has pages of its own: who polls looks at
+	 * all of these, and at none of those that are not on their way. */
+	bool live[DNS_GATE_FLIGHTS];
 	struct answers kept;
 	unsigned n_live, n_renewals;
 	uint32_t next_exact; /* name to resolve next at the start, twice: */

@@ -45,6 +45,8 @@ struct resolved_name *resolved_name(struct resolved *s, struct str name)
 			return &s->names[at];
 	at = (int32_t)s->next_name;
 	s->next_name = (s->next_name + 1) % RESOLVED_NAMES;
+	if (s->n_names < RESOLVED_NAMES)
+		s->n_names++;
 	n = &s->names[at];
 	if (n->name[0])
 		forget_name(s, at);

@@ -41,6 +41,7 @@ struct resolved_addr {
 /* Zeroed by the caller, then resolved_init(). */
 struct resolved {
 	struct resolved_name names[RESOLVED_NAMES];
+	uint32_t n_names; /* of them, that were ever taken */
 	struct resolved_addr addrs[RESOLVED_ADDRS];
 	int32_t name_heads[RESOLVED_BUCKETS], addr_heads[RESOLVED_BUCKETS];
 	uint32_t next_name, next_addr; /* slots to take next, in a ring */

@@ -4,7 +4,6 @@
 #include "runtime/broker/broker.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -85,9 +84,9 @@ enum upstream_event upstream_ask(struct upstream *u, const struct addr *server,
 	return start_query(u, server, port, q, now_ms);
 }
 
-short upstream_poll_events(const struct upstream *u)
+struct pollfd upstream_poll(const struct upstream *u)
 {
-	return u->sending ? POLLOUT : POLLIN;
+	return (struct pollfd){u->fd, u->sending ? POLLOUT : POLLIN, 0};
 }
 
 /* Once more, with another port and id; by TCP if tcp is set. */

@@ -10,6 +10,8 @@
 
 #include "runtime/gate/wire/dns_msg.h"
 
+#include <poll.h>
+
 #define UPSTREAM_WAIT_MS 2000
 #define UPSTREAM_TRIES	 2u
 
@@ -36,8 +38,8 @@ void upstream_init(struct upstream *u, int broker);
 enum upstream_event upstream_ask(struct upstream *u, const struct addr *server,
 				 uint16_t port, const struct dns_query *q,
 				 int64_t now_ms);
-/* What poll is to look for. */
-short upstream_poll_events(const struct upstream *u);
+/* What to wait for. */
+struct pollfd upstream_poll(const struct upstream *u);
 /*
  * After poll said something about fd, or the deadline has passed. On
  * UPSTREAM_ANSWER *out is set, to be released with dns_msg_done(). On that and

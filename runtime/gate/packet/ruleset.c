@@ -167,7 +167,6 @@ static int compare_listed(struct nft_ctx *ctx, const char *table,
 int ruleset_load(struct str text, struct err *err)
 {
 	auto_nft struct nft_ctx *ctx = open_nft();
-	int rc;
 
 	if (!ctx)
 		return err_set(err, -ENOMEM, "libnftables: out of memory");
@@ -177,10 +176,15 @@ int ruleset_load(struct str text, struct err *err)
 			       "table inet " GATE_TABLE " exists already");
 	nft_ctx_get_error_buffer(ctx);
 	nft_ctx_get_output_buffer(ctx);
-	rc = run_commands(ctx, text.p, err);
-	if (rc < 0)
-		return rc;
-	return compare_listed(ctx, OWN_TABLE, text, err);
+	return run_commands(ctx, text.p, err);
+}
+
+int ruleset_verify(struct str text, struct err *err)
+{
+	auto_nft struct nft_ctx *ctx = open_nft();
+
+	return ctx ? compare_listed(ctx, OWN_TABLE, text, err)
+		   : err_set(err, -ENOMEM, "libnftables: out of memory");
 }
 
 /* The kernel tries what is added against what is there, in a dry run, too. */
@@ -286,17 +290,19 @@ void ruleset_hosts_text(struct str text, const struct names_hosts *hosts,
 int ruleset_hosts(struct str text, const struct names_hosts *hosts,
 		  struct err *err)
 {
-	auto_nft struct nft_ctx *ctx = open_nft();
+	auto_nft struct nft_ctx *ctx = NULL;
 	struct arena *a = arena_new();
 	struct buf cmd;
 	int rc = 0;
 
 	buf_init(&cmd, a);
 	ruleset_hosts_text(text, hosts, &cmd);
-	if (!ctx)
-		rc = err_set(err, -ENOMEM, "libnftables: out of memory");
-	else if (cmd.n)
+	if (cmd.n)
+		ctx = open_nft();
+	if (ctx)
 		rc = run_commands(ctx, arena_cstr(a, buf_str(&cmd)), err);
+	else if (cmd.n)
+		rc = err_set(err, -ENOMEM, "libnftables: out of memory");
 	arena_free(a);
 	return rc;
 }

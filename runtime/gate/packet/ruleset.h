@@ -18,12 +18,16 @@
 
 /*
  * Load the text (a NUL follows it) in one transaction into the network
- * namespace of the caller, list it and compare.
+ * namespace of the caller.
  *   -EEXIST  there is such a table already
  *   -EINVAL  nft refuses the text; *err has its words
- *   -EPROTO  the kernel holds something else; *err has the first difference
  */
 must_check int ruleset_load(struct str text, struct err *err);
+/*
+ * After that: list it and compare.
+ *   -EPROTO  the kernel holds something else; *err has the first difference
+ */
+must_check int ruleset_verify(struct str text, struct err *err);
 /*
  * The text in the place of one that was loaded, in one transaction; elements:
  * nft's commands that fill its sets, in the same. The packet path sees the one
@@ -34,7 +38,7 @@ must_check int ruleset_replace(struct str text, struct str elements,
 /*
  * A table of the gate's own beside the reviewed one, called FAMILY NAME: text
  * defines it, whole, in the form above. One of that name is replaced in one
- * transaction. Errors as of ruleset_load().
+ * transaction. Errors as of ruleset_load() and ruleset_verify().
  */
 must_check int ruleset_put(const char *table, struct str text, struct err *err);
 /* Without it from then on, whether it was there or not. */

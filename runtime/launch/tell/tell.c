@@ -17,7 +17,6 @@
 
 void tell_init(struct tell *t, struct arena *a, const struct refusal_of *of)
 {
-	memset(t, 0, sizeof(*t));
 	t->a = a;
 	t->of = *of;
 	voice_init(&t->voice);

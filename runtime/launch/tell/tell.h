@@ -62,7 +62,7 @@ struct tell {
 	bool is_over;	 /* TELL_SESSION lines, and that there are more */
 };
 
-/* Nothing is told yet; of is borrowed. */
+/* Nothing is told yet; *t is zeroed by the caller, of is borrowed. */
 void tell_init(struct tell *t, struct arena *a, const struct refusal_of *of);
 /* From now on on stderr, where that can be had without waiting. */
 void tell_aloud(struct tell *t, bool colour, bool hands_on);

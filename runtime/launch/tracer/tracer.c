@@ -88,7 +88,6 @@ static int read_plan(struct arena *a, struct tracer *t, struct str json,
 
 void tracer_init(struct tracer *t)
 {
-	memset(t, 0, sizeof(*t));
 	t->in = t->out = t->err = -1;
 	t->file.fd = t->file.copy = -1;
 }

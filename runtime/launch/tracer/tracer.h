@@ -58,7 +58,8 @@ struct tracer {
 	char line[TRACER_LINE_MAX];
 };
 
-/* Nothing is open; for one that may never be started. */
+/* Nothing is open; for one that may never be started. *t is zeroed by the
+ * caller, here and for tracer_start(). */
 void tracer_init(struct tracer *t);
 /*
  * json: trace.json of the plan. dir: where the files go; borrowed. The

@@ -16,7 +16,6 @@
 
 void watch_init(struct watch *w, struct arena *a)
 {
-	memset(w, 0, sizeof(*w));
 	w->frame = arena_alloc(a, WATCH_FRAME_MAX);
 }
 

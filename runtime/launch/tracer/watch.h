@@ -58,6 +58,7 @@ struct watch {
 	void *whose_ctx;
 };
 
+/* *w is zeroed by the caller. */
 void watch_init(struct watch *w, struct arena *a);
 /*
  * Whose processes: inodes of namespaces, and agent, the host name of a

@@ -195,7 +195,6 @@ static void on_words(void *ctx, struct str line)
 void view_init(struct view *v, struct refusals *refusals, struct kept *kept,
 	       int root, struct decisions *decisions)
 {
-	memset(v, 0, sizeof(*v));
 	v->in = v->out = v->err = -1;
 	v->refusals = refusals;
 	v->kept = kept;

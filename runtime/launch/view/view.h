@@ -46,8 +46,8 @@ struct view {
 	struct says says;
 };
 
-/* Nothing is open. What it refuses goes to both; what it kept is compared with
- * the workspace, whose folder is open as root. */
+/* Nothing is open; *v is zeroed by the caller. What it refuses goes to both;
+ * what it kept is compared with the workspace, whose folder is open as root. */
 void view_init(struct view *v, struct refusals *refusals, struct kept *kept,
 	       int root, struct decisions *decisions);
 must_check int view_start(struct view *v, struct engine *e, char *const *argv,

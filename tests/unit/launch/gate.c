@@ -319,6 +319,7 @@ static void check_missing(struct arena *a)
 	CHECK(strstr(err.text, "membrane-no-such-program"));
 	gate_done(g);
 	/* nor without a folder for what it says */
+	g = arena_new_of(a, struct gate);
 	gate_init(g, summary_new(a, NULL));
 	CHECK(gate_start(g, plain_engine(), argv, "/nowhere", -1, &err) == -ENOENT);
 	gate_done(g);
