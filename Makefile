@@ -114,7 +114,7 @@ GATE_SRC := $(BASE_SRC) $(wildcard runtime/broker/ask.c runtime/forward/*.c \
 READER_SRC := $(wildcard runtime/reader/*.c) runtime/broker/ask.c \
 	compiler/base/sys/fdpass.c
 WATCH_SRC := $(addprefix compiler/base/,arena.c buf.c err.c str.c \
-	sys/fdpass.c sys/fileio.c sys/pathwalk.c sys/signals.c) \
+	sys/clock.c sys/fdpass.c sys/fileio.c sys/pathwalk.c sys/signals.c) \
 	$(wildcard runtime/watch/*.c runtime/watch/asked/*.c)
 UNPACK_SRC := $(addprefix compiler/base/,arena.c ascii.c buf.c err.c sha256.c \
 	str.c sys/fileio.c sys/landlock.c sys/pathwalk.c) \

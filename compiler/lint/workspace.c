@@ -1,5 +1,6 @@
 #include "compiler/lint/workspace.h"
 
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/gitignore.h"
 #include "compiler/lint/parts.h"
@@ -10,7 +11,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Directory entries between two looks at the clock. */
@@ -38,7 +38,7 @@ struct look {
 	VEC(struct waiting) waiting;
 	VEC(struct folder) queue;
 	uint32_t entries, finds;
-	uint64_t end_ms;
+	int64_t end_ms;
 	bool patterns;	 /* all of them are waited for */
 	struct str path; /* of the workspace, on the host */
 	bool stop;	 /* a bound was reached */
@@ -46,18 +46,10 @@ struct look {
 	char *room;	 /* SECRET_FILES_READ bytes */
 };
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 static bool is_over(struct look *l)
 {
 	if (l->entries >= WORKSPACE_ENTRIES || l->finds >= WORKSPACE_FINDS ||
-	    (l->entries % CLOCK_EVERY == 0 && now_ms() > l->end_ms))
+	    (l->entries % CLOCK_EVERY == 0 && clock_ms() > l->end_ms))
 		l->stop = true;
 	l->whole &= !l->stop;
 	return l->stop;
@@ -301,7 +293,7 @@ bool workspace_lint(struct pass_ctx *c, const struct ir_policy *p,
 	l.root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (l.root < 0)
 		return false;
-	l.end_ms = now_ms() + WORKSPACE_TIME_MS;
+	l.end_ms = clock_ms() + WORKSPACE_TIME_MS;
 	l.secrets = secret_files_new(c->a);
 	l.room = arena_alloc(c->a, SECRET_FILES_READ);
 	l.ignore = compile_list(&l, &p->ignore, &l.counts.ignore);

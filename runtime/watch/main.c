@@ -14,6 +14,7 @@
  *   stderr            JSON lines about the tracer itself: loaded, ready,
  *                     found (the agent's processes), lost, who, end, error
  */
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/fileio.h"
 #include "compiler/base/sys/signals.h"
 #include "compiler/plan/files.h"
@@ -35,7 +36,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <yajl/yajl_tree.h>
 
 #define BLOCK_BYTES  (512u << 10) /* of lines, before they are packed */
@@ -61,14 +61,6 @@ struct watcher {
 	bool following, found;
 	char missing[4096];
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
-}
 
 /* --- about ourselves ------------------------------------------------------ */
 
@@ -174,7 +166,7 @@ static int on_message(void *ctx, const void *message, size_t bytes)
 	/* A write to a resolver is nothing but its question. */
 	if (w->answers)
 		answers_asked(w->answers, &w->record);
-	whose_saw(w->whose, &w->record, now_ms());
+	whose_saw(w->whose, &w->record, clock_ms());
 	if (w->record.event != WATCH_EVENT_net_packet_dns_request)
 		rc = tell_record(w);
 	if (w->record.head->kind == WATCH_CALL)
@@ -184,7 +176,7 @@ static int on_message(void *ctx, const void *message, size_t bytes)
 			continue;
 		if (w->answers)
 			answers_asked(w->answers, &w->record);
-		whose_saw(w->whose, &w->record, now_ms());
+		whose_saw(w->whose, &w->record, clock_ms());
 		if (asks)
 			rc = tell_record(w);
 	}
@@ -196,7 +188,7 @@ static int tell_answers(struct watcher *w, bool all)
 	int rc = 0;
 
 	while (w->answers && rc == 0 &&
-	       answers_next(w->answers, now_ms(), all, &w->record))
+	       answers_next(w->answers, clock_ms(), all, &w->record))
 		rc = tell_record(w);
 	return rc;
 }
@@ -223,9 +215,9 @@ static void tell_lost(struct watcher *w)
 {
 	uint64_t n = losses_of(w).all;
 
-	if (n == w->lost_told || now_ms() - w->told_ms < TELL_LOST_MS)
+	if (n == w->lost_told || clock_ms() - w->told_ms < TELL_LOST_MS)
 		return;
-	w->told_ms = now_ms();
+	w->told_ms = clock_ms();
 	w->lost_told = n;
 	tell_event(w, "lost", "events", NULL, n);
 }
@@ -234,7 +226,7 @@ static void tell_whose(struct watcher *w, bool all)
 {
 	struct whose_answer x;
 
-	while (whose_next(w->whose, now_ms(), all, &x)) {
+	while (whose_next(w->whose, clock_ms(), all, &x)) {
 		const struct line_fact facts[] = {
 			{"id", NULL, x.id},	{"sure", NULL, x.sure},
 			{"pid", NULL, x.pid},	{"comm", x.comm, 0},
@@ -273,8 +265,8 @@ static int pump_sensor(struct watcher *w, struct err *err)
 	if (line_text(&w->lines).n == 0)
 		return 0;
 	if (w->block_ms == 0)
-		w->block_ms = now_ms();
-	return now_ms() - w->block_ms >= BLOCK_AGE_MS ? flush_lines(w, err) : 0;
+		w->block_ms = clock_ms();
+	return clock_ms() - w->block_ms >= BLOCK_AGE_MS ? flush_lines(w, err) : 0;
 }
 
 /* --- the launcher --------------------------------------------------------- */
@@ -315,7 +307,7 @@ static int follow_agent(struct watcher *w, yajl_val hello, struct err *err)
 		select_own(w->select, YAJL_GET_STRING(own));
 	w->sensor->ops->follow(w->sensor, netns, agent, pidns);
 	w->following = true;
-	tell_event(w, "ready", "ms", NULL, (uint64_t)(now_ms() - w->begun_ms));
+	tell_event(w, "ready", "ms", NULL, (uint64_t)(clock_ms() - w->begun_ms));
 	return 0;
 }
 
@@ -346,13 +338,13 @@ static int on_answer(struct watcher *w, struct str line, struct err *err)
 	int rc = pump_sensor(w, err);
 
 	if (rc == 0 && whose_asks(line)) {
-		rc = whose_take(w->whose, line, now_ms(), err);
+		rc = whose_take(w->whose, line, clock_ms(), err);
 		tell_whose(w, false);
 		return rc;
 	}
 	if (rc < 0 || !w->answers)
 		return rc;
-	return answers_take(w->answers, line, now_ms(), err);
+	return answers_take(w->answers, line, clock_ms(), err);
 }
 
 static int on_line(struct watcher *w, struct str line, struct err *err)
@@ -549,7 +541,7 @@ int main(int argc, char **argv)
 	enum backend backend, *forced = NULL;
 	int c;
 
-	w.begun_ms = now_ms();
+	w.begun_ms = clock_ms();
 	while ((c = getopt_long(argc, argv, "", options, NULL)) >= 0) {
 		if (c == 'v') {
 			puts("membrane-watch " MEMBRANE_VERSION);

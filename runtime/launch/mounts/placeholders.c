@@ -1,5 +1,6 @@
 #include "runtime/launch/mounts/placeholders.h"
 
+#include "compiler/base/sys/clock.h"
 #include "compiler/base/sys/fileio.h"
 #include "runtime/launch/mounts/journal.h"
 #include "runtime/launch/mounts/place.h"
@@ -24,7 +25,7 @@ int placeholders_lock_file(const char *state, const char *name, int *out_fd,
 			   struct err *err)
 {
 	char path[PATH_MAX];
-	struct timespec from, now;
+	int64_t until_ms = clock_ms() + PLACEHOLDERS_WAIT_S * 1000;
 	int fd;
 
 	if (snprintf(path, sizeof(path), "%s/%s", state, name) >=
@@ -33,11 +34,8 @@ int placeholders_lock_file(const char *state, const char *name, int *out_fd,
 	fd = fileio_create(AT_FDCWD, path, O_RDWR, 0600);
 	if (fd < 0)
 		return err_errno(err, path);
-	clock_gettime(CLOCK_MONOTONIC, &from);
 	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		if (errno == EWOULDBLOCK &&
-		    now.tv_sec - from.tv_sec < PLACEHOLDERS_WAIT_S) {
+		if (errno == EWOULDBLOCK && clock_ms() < until_ms) {
 			poll(NULL, 0, 10);
 			continue;
 		}
