@@ -3,7 +3,7 @@ import json
 import pathlib
 
 import live
-from live import HERE, Place, check, session
+from live import HERE, Place, check, session, within
 
 TOOLS = {name: (HERE / name).read_bytes() for name in ("wire.py", "h2.js")}
 # The machine's has authorities of its own; the image's, and one whose session is
@@ -67,6 +67,13 @@ def gate_processes():
             name = pathlib.Path("/proc/%d/comm" % pid).read_text().strip()
             out.setdefault(name, []).append(pid)
     return out
+
+
+def proxies():
+    """[pid] of the gate's HAProxy, which may begin behind the session."""
+    check(within(10, lambda: "haproxy" in gate_processes()), "HAProxy runs",
+          gate_processes())
+    return gate_processes().get("haproxy", [])
 
 
 def below(pid):

@@ -868,8 +868,10 @@ def bench(world, plan):
         times = []
         for _ in range(10):
             with Gate(world, plan) as g:
-                times.append(g.first.get("ms", -1))
-        print("%s: ready after ms: %s, median %d" %
+                if what != "without":
+                    g.haproxy()
+                times.append(round(1e3 * (time.monotonic() - g.began)))
+        print("%s: serves after ms: %s, median %d" %
               (what, sorted(times), sorted(times)[5]))
         if what == "with HAProxy":
             (plan / "gate.cfg").unlink()

@@ -7,7 +7,8 @@ import subprocess
 import time
 
 import live
-from l7 import API, SITE, TOOLS, gate_processes, header, reached, web
+from l7 import (API, SITE, TOOLS, gate_processes, header, proxies, reached,
+                web)
 from live import Place, check, leftovers, shell, test, within
 
 GIGABYTE = 1 << 30
@@ -164,9 +165,7 @@ def haproxy_dies():
         with Place(POLICY) as where:
             p = started(where, "sleep 60")
             log = live.Log("inet.jsonl")
-            pids = gate_processes().get("haproxy", [])
-            check(pids, "HAProxy runs", gate_processes())
-            for pid in pids:
+            for pid in proxies():
                 os.kill(pid, number)
             ends(p, "HAProxy, signal %d" % number)
             live.the.settle()
@@ -179,10 +178,10 @@ def the_gate_dies():
     with Place(POLICY) as where:
         p = started(where, "while :; do curl -sS -m 2 -o /dev/null "
                     "https://site.test/; sleep 0.05; done")
-        pids = gate_processes()
+        pids = proxies()
         live.kill_part("gate")
         ends(p, "the gate")
-        for pid in pids.get("haproxy", []):
+        for pid in pids:
             check(not os.path.exists("/proc/%d" % pid), "HAProxy is gone")
 
 
@@ -191,6 +190,7 @@ def the_gate_stops_and_nothing_passes():
     with Place(POLICY) as where:
         p = started(where, "sleep 1; curl -sS -m 3 https://api.test/v1/x; "
                     "curl -sS -m 3 https://site.test/; sleep 60")
+        proxies()
         pids = sum(gate_processes().values(), [])
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)
@@ -209,7 +209,7 @@ def the_gate_stops_and_nothing_passes():
 def haproxy_runs_without_privileges():
     with Place(POLICY) as where:
         p = started(where, "sleep 30")
-        for pid in gate_processes().get("haproxy", []):
+        for pid in proxies():
             with open("/proc/%d/status" % pid, encoding="ascii") as f:
                 status = dict(line.rstrip("\n").split(":\t", 1)
                               for line in f if ":\t" in line)
