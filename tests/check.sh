@@ -1,7 +1,7 @@
 #!/bin/bash
 # make check: everything, from a fresh checkout; ends with the total.
 #
-#   FUZZ_SECONDS   for each fuzz target, default 15
+#   FUZZ_SECONDS   for each fuzz target, default 10
 #   tests/check.sh [STEP...]   only these steps
 source "$(dirname "$0")/../image/lib.sh"
 
@@ -134,7 +134,7 @@ begin clients tests/live/clients.sh
 step fuzzers "building the fuzz targets (log: build/log/build-fuzz)" \
 	build fuzz B=build/fuzz FUZZ=1 CC=clang fuzzers
 # With what nobody else wants of the processors.
-begin fuzz nice -n 19 tests/fuzz/run "${FUZZ_SECONDS:-15}"
+begin fuzz nice -n 19 tests/fuzz/run "${FUZZ_SECONDS:-10}"
 # One build for both: what no test reaches is not sanitized either.
 step counted "building with sanitizers and counters (log: build/log/build-coverage)" \
 	build coverage B=build/coverage SAN=1 COVERAGE=1 CC=clang all units
@@ -164,7 +164,7 @@ step native-root "live: sessions without Docker that root launches" \
 	view. protect. root. inside. trace.
 step pod "live: Pods by their manifests, on Docker" \
 	env MEMBRANE_ENGINE=pod tests/live/run pod. network.
-step fuzz "fuzz targets, ${FUZZ_SECONDS:-15} s each, since they were built" \
+step fuzz "fuzz targets, ${FUZZ_SECONDS:-10} s each, since they were built" \
 	finish fuzz
 
 echo "$passed passed, $failed failed"
