@@ -261,7 +261,7 @@ def check_killed(v6):
             alone = gate.Gate(world, "")
             alone.netns = "/run/netns/" + world.host
             got, took = alone.agent(connect("11.0.0.1", 443))
-            check(got == "Network is unreachable" and took < 0.5,
+            check(got == "Network is unreachable" and took < gate.AT_ONCE_S,
                   "and nothing else", got, took)
             with Gate(world, plan, run=run) as g:
                 check("no wire here" in g.first.get("message", "") and
@@ -435,7 +435,8 @@ def check_ports(world, g):
                     return s.recv(100).decode()
             check(g.agent(six) == "banner", "likewise by IPv6")
         got, took = g.agent(connect("192.168.8.9", 80))
-        check(got == "Connection refused" and took < 0.5, "as ever", got)
+        check(got == "Connection refused" and took < gate.AT_ONCE_S,
+              "as ever", got)
     finally:
         server.kill()
         server.wait()

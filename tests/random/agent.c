@@ -203,6 +203,7 @@ int main(int n, char **v)
 	seed = strtoull(v[2], NULL, 0);
 	steps = (unsigned)atoi(v[3]);
 	raise_loopback();
+	worker_find_narrow();
 	for (int i = 0; i < ROLES; i++)
 		worker_init(&workers[i], i,
 			    roles[i].may & ~(n == 5 ? MAY_RING : 0),

@@ -121,6 +121,9 @@ void do_ring(struct worker *w);
 
 /* A worker with nothing but its numbers. */
 void worker_init(struct worker *w, int id, int may, uint64_t seed, int uid);
+/* Whether the kernel takes the calls of 32-bit programs: some trap instead, and
+ * then nothing calls so. */
+void worker_find_narrow(void);
 /* As many steps of what it may do. */
 void worker_run(struct worker *w, unsigned steps);
 /* A name of the thread that no reader of lines likes. */

@@ -569,9 +569,12 @@ void asking_step(struct asking *a, const struct pollfd *p, int64_t now_ms)
 
 int asking_wait_ms(const struct asking *a, int64_t now_ms)
 {
-	int64_t until_ms = a->open ? questions_next_ms(&a->questions) : -1;
+	int64_t until_ms;
 
-	for (size_t i = 0; a->open && i < ASKING_CLIENTS; i++) {
+	if (!a->open)
+		return -1;
+	until_ms = questions_next_ms(&a->questions);
+	for (size_t i = 0; i < ASKING_CLIENTS; i++) {
 		const struct waiter *w = &a->waiters[i];
 
 		if (w->state == WAITER_ASKS && w->line.kind == ASK_CONN &&

@@ -331,6 +331,32 @@ static void names_beyond_the_bound(void)
 	names_free(&map);
 }
 
+/* --- how long it waits ------------------------------------------------------ */
+
+static void wakes_for_what_is_next(void)
+{
+	static struct asking a;
+
+	CHECK(asking_wait_ms(&a, 100) == -1);
+	a.open = true;
+	CHECK(asking_wait_ms(&a, 100) == -1);
+	a.questions.v[3] = (struct question){.state = QUESTION_OPEN,
+					     .deadline_ms = 500};
+	CHECK(asking_wait_ms(&a, 100) == 400);
+	/* a client of HTTP hears nothing meanwhile */
+	a.waiters[2] = (struct waiter){.state = WAITER_ASKS,
+				       .line.kind = ASK_REQUEST,
+				       .beat_ms = 300};
+	CHECK(asking_wait_ms(&a, 100) == 400);
+	a.waiters[2].line.kind = ASK_CONN;
+	CHECK(asking_wait_ms(&a, 100) == 200);
+	a.waiters[2].beat_ms = 700;
+	CHECK(asking_wait_ms(&a, 100) == 400);
+	CHECK(asking_wait_ms(&a, 501) == 0);
+	a.questions.v[3].state = QUESTION_NO;
+	CHECK(asking_wait_ms(&a, 501) == 199);
+}
+
 int main(void)
 {
 	reads_lines();
@@ -341,5 +367,6 @@ int main(void)
 	answers_hold();
 	bounds_a_flood();
 	names_beyond_the_bound();
+	wakes_for_what_is_next();
 	return check_status();
 }
