@@ -38,12 +38,17 @@ def made(policy, *names):
     return json.loads(s.stdout or "{}")
 
 
+def is_so(name, how, got):
+    """A kernel without calls of 32 bits ends who makes one by itself."""
+    return got.get(name) in (how, "SIGSEGV" if name == "i386" else how)
+
+
 @test
 def calls_that_are_refused():
     wanted = dict(REFUSED, **NAMESPACES, **{n: "ok" for n in OPEN})
     got = made("", *wanted)
     for name, how in wanted.items():
-        check(got.get(name) == how, "%s: %s" % (name, how), got.get(name))
+        check(is_so(name, how, got), "%s: %s" % (name, how), got.get(name))
 
 
 @live.docker_only("another filter")
@@ -73,7 +78,7 @@ def user_namespaces_are_a_word_of_the_policy():
     wanted.update({"unshare user": "ok", "clone user": "ok"})
     got = made(OWN, *wanted)
     for name, how in wanted.items():
-        check(got.get(name) == how, "%s: %s" % (name, how), got.get(name))
+        check(is_so(name, how, got), "%s: %s" % (name, how), got.get(name))
 
 
 MOVE = """import ctypes, os
