@@ -130,14 +130,6 @@ static bool is_shut(int fd)
 	return false;
 }
 
-static void find_door(void)
-{
-	const char *text = getenv(GATE_ENV_DOOR);
-
-	if (text)
-		door = atoi(text);
-}
-
 /* As if nobody had come: HAProxy looks again at once. */
 static int say_nobody(void)
 {
@@ -334,14 +326,6 @@ STANDS_IN int connect(int fd, const struct sockaddr *to, socklen_t n)
 	return -1;
 }
 
-static void find_broker(void)
-{
-	const char *text = getenv(GATE_ENV_BROKER);
-
-	if (text)
-		broker = atoi(text);
-}
-
 /* --- decrypted ----------------------------------------------------------- */
 
 static void inner_free(void *parent, void *ptr, CRYPTO_EX_DATA *data, int index,
@@ -452,6 +436,14 @@ STANDS_IN int SSL_write(SSL *ssl, const void *buf, int n)
 
 /* --- being there --------------------------------------------------------- */
 
+/* What the gate hands over under this name; -1: nothing. */
+static int inherited(const char *variable)
+{
+	const char *text = getenv(variable);
+
+	return text ? atoi(text) : -1;
+}
+
 /* The one behind ours; and whether ours is what a program gets. */
 static bool stand_in(const char *name, void *out_real)
 {
@@ -476,8 +468,8 @@ __attribute__((constructor)) static void find_originals(void)
 		   stand_in("SSL_write", &real_ssl_write) &
 		   stand_in("SSL_get_error", &real_ssl_error);
 
-	find_broker();
-	find_door();
+	broker = inherited(GATE_ENV_BROKER);
+	door = inherited(GATE_ENV_DOOR);
 	inner_index = SSL_get_ex_new_index(0, NULL, NULL, NULL, inner_free);
 	if (all && inner_index >= 0)
 		setenv(GATE_ENV_READER, "1", 1);

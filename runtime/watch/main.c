@@ -266,7 +266,8 @@ static int pump_sensor(struct watcher *w, struct err *err)
 		return 0;
 	if (w->block_ms == 0)
 		w->block_ms = clock_ms();
-	return clock_ms() - w->block_ms >= BLOCK_AGE_MS ? flush_lines(w, err) : 0;
+	return clock_ms() - w->block_ms >= BLOCK_AGE_MS ? flush_lines(w, err)
+							: 0;
 }
 
 /* --- the launcher --------------------------------------------------------- */
@@ -307,7 +308,8 @@ static int follow_agent(struct watcher *w, yajl_val hello, struct err *err)
 		select_own(w->select, YAJL_GET_STRING(own));
 	w->sensor->ops->follow(w->sensor, netns, agent, pidns);
 	w->following = true;
-	tell_event(w, "ready", "ms", NULL, (uint64_t)(clock_ms() - w->begun_ms));
+	tell_event(w, "ready", "ms", NULL,
+		   (uint64_t)(clock_ms() - w->begun_ms));
 	return 0;
 }
 

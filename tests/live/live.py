@@ -20,6 +20,7 @@ import shlex
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import tempfile
 import threading
@@ -365,6 +366,29 @@ class Place:
 
     def __exit__(self, *_):
         self.remove()
+
+
+def small_program():
+    """For machines of 32 bits, and static: it ends with status 0."""
+    code = bytes.fromhex("b801000000" "31db" "cd80")
+    at, size = 0x08048000, 84 + len(code)
+    return struct.pack("<4sBBBBQHHIIIIIHHHHHH", b"\x7fELF", 1, 1, 1, 0, 0, 2, 3,
+                       1, at + 84, 52, 0, 0, 52, 32, 1, 0, 0, 0) + struct.pack(
+        "<IIIIIIII", 1, 0, at, at, size, size, 5, 4096) + code
+
+
+@functools.lru_cache(None)
+def has_narrow():
+    """Does this kernel take programs and calls of 32 bits? Where not, it ends
+    who makes such a call by SIGSEGV, before any filter is asked."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "small")
+        path.write_bytes(small_program())
+        path.chmod(0o755)
+        try:
+            return subprocess.run([path], check=False).returncode == 0
+        except OSError:
+            return False
 
 
 # Of a refusal that was told: whose it was, in the line below; none, where the

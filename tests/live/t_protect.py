@@ -5,7 +5,6 @@ import json
 import os
 import pathlib
 import signal
-import struct
 import subprocess
 import tempfile
 
@@ -361,30 +360,15 @@ def a_static_program_behind_others():
         "agent": static_agent()}))
 
 
-def small_program():
-    """For machines of 32 bits, and static: it ends with status 0."""
-    code = bytes.fromhex("b801000000" "31db" "cd80")
-    at, size = 0x08048000, 84 + len(code)
-    return struct.pack("<4sBBBBQHHIIIIIHHHHHH", b"\x7fELF", 1, 1, 1, 0, 0, 2, 3,
-                       1, at + 84, 52, 0, 0, 52, 32, 1, 0, 0, 0) + struct.pack(
-        "<IIIIIIII", 1, 0, at, at, size, size, 5, 4096) + code
-
-
-def runs_here(program):
-    try:
-        return subprocess.run([program], check=False).returncode == 0
-    except OSError:
-        return False
-
-
 @test
 def what_cannot_be_sealed_is_not_started():
     if os.uname().machine != "x86_64":
         raise Skip("another machine has no such programs")
-    with Place(PROTECT % "agent", files={"agent": small_program()}) as where:
+    with Place(PROTECT % "agent",
+               files={"agent": live.small_program()}) as where:
         keep(where)
         (where.work / "agent").chmod(0o755)
-        if not runs_here(where.work / "agent"):
+        if not live.has_narrow():
             raise Skip("the kernel runs no programs of 32 bits")
         s = where.membrane("run", "--", "./agent")
         check(s.status == 125 and "word size" in s.stderr and

@@ -55,8 +55,8 @@ static void write_out(struct dns_client *c, int64_t now_ms)
 
 static void read_in(struct dns_client *c, int64_t now_ms)
 {
-	ssize_t n = recv(c->fd, c->room->in + c->n_in, sizeof(c->room->in) - c->n_in,
-			 MSG_DONTWAIT);
+	ssize_t n = recv(c->fd, c->room->in + c->n_in,
+			 sizeof(c->room->in) - c->n_in, MSG_DONTWAIT);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;

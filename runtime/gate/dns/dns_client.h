@@ -16,6 +16,7 @@
 
 #define DNS_CLIENT_IDLE_MS 10000
 
+/* Beside the client: who polls looks at each client, and at no bytes. */
 struct dns_client_room {
 	uint8_t in[2 + DNS_MSG_QUERY_MAX];
 	uint8_t out[2 + DNS_MSG_MAX];

@@ -217,6 +217,7 @@ int l7_answers(struct l7 *l, struct haproxy *h, const struct l7_plan *p,
 	int rc = haproxy_ready(h, GATE_ADMIN, GATE_PINS, err);
 
 	if (rc <= 0 || (rc = prove(p, err)) < 0 ||
+	    /* what was learned and renewed since it read its own */
 	    (rc = pins_follow(&l->pins, GATE_ADMIN, err)) < 0 ||
 	    (rc = tokens_tell(&l->credentials, GATE_ADMIN, err)) < 0)
 		return rc;
@@ -232,7 +233,7 @@ int l7_begin(struct l7 *l, struct err *err)
 			     &l->credentials, err);
 }
 
-/* A step towards that; 1 once it serves. */
+/* A step towards serving; 1 once it does. */
 static int begin_serving(struct l7 *l, int64_t now_ms, struct err *err)
 {
 	int rc;
@@ -420,7 +421,6 @@ int l7_wait_ms(const struct l7 *l, int64_t now_ms)
 
 	if (l->plan.wanted && !l->serves)
 		return HAPROXY_RETRY_MS;
-
 	for (size_t i = 0; i < L7_PAST; i++)
 		if (l->past[i].haproxy.pid && l->past[i].kill_ms &&
 		    l->past[i].kill_ms < until_ms)

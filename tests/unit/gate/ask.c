@@ -331,7 +331,7 @@ static void names_beyond_the_bound(void)
 	names_free(&map);
 }
 
-/* --- how long it waits ------------------------------------------------------ */
+/* --- how long it waits ----------------------------------------------------- */
 
 static void wakes_for_what_is_next(void)
 {
