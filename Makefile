@@ -55,14 +55,7 @@ LDHARDEN := -pie -Wl,-z,relro,-z,now
 WATCH_LINK := -static-pie -Wl,-z,relro,-z,now
 # Tests are many programs of much the same: what links them quickly counts.
 TEST_LINKER := $(if $(shell command -v ld.lld),-fuse-ld=lld)
-ifeq ($(FUZZ),1)
-OPT := -O1 -g1
-WARN := -w
-HARDEN := -fPIE -fno-omit-frame-pointer -fno-sanitize-recover=all \
-	-fsanitize=fuzzer-no-link,address,undefined -DARENA_MALLOC \
-	-DLIMIT_FILE_STATES=4096u -DLIMIT_FILE_STEPS=131072u
-LDHARDEN := -pie -fsanitize=address,undefined
-else ifneq ($(SAN)$(COVERAGE),)
+ifneq ($(SAN)$(COVERAGE),)
 OPT := -O1 -g1
 HARDEN := -fPIE
 LDHARDEN = -pie
@@ -83,6 +76,12 @@ HARDEN += $(COUNTED) -fcoverage-mapping -mllvm \
 COUNTS = $(CURDIR)/$(B)/counts/%c%m-$(subst /,-,$(@:$(B)/%=%)).profraw
 LDHARDEN += -fPIE $(COUNTED) -DCOUNTS_FILE='"$(COUNTS)"' \
 	tests/check/coverage.c
+# Fuzz targets may be of the same objects. What libFuzzer would know of each
+# comparison doubles what tests take: those of `make fuzz` have it.
+HARDEN += $(if $(SAN),-fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp)
+endif
+ifeq ($(FUZZ),1)
+HARDEN += -fsanitize=fuzzer-no-link
 endif
 else
 HARDEN += -D_FORTIFY_SOURCE=3
@@ -170,7 +169,7 @@ UNIT_VIEW := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/unit/view/*.c))
 UNIT_HOST := $(filter-out $(UNIT_GATE) $(UNIT_WATCH) $(UNIT_VIEW),\
 	$(patsubst tests/%.c,$(B)/tests/%,$(UNIT_SRC)))
 
-# Fuzz targets: likewise, built by clang in build/fuzz.
+# Fuzz targets: likewise, of the build with sanitizers and counters.
 FUZZ_GATE := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/fuzz/gate_*.c))
 FUZZ_VIEW := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/fuzz/view_*.c))
 FUZZ_HOST := $(filter-out $(FUZZ_GATE) $(FUZZ_VIEW),\
@@ -308,11 +307,13 @@ $(GEN)/grammar/tracee-events.inc: grammar/tracee-events.tsv \
 	@mkdir -p $(@D)
 	awk -f grammar/tracee-events.awk $< > $@
 
-# Written when it says another, so that what includes it is built again.
+# Written when it says another, so that what includes it is built again; aside
+# by a name of its own, as another build may run beside this one.
 $(GEN)/version.h: FORCE
 	@mkdir -p $(@D)
-	@echo '#define MEMBRANE_VERSION "$(VERSION)"' > $@.new
-	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+	@new=$@.$$$$ && \
+		echo '#define MEMBRANE_VERSION "$(VERSION)"' > $$new && \
+		{ cmp -s $$new $@ && rm $$new || mv $$new $@; }
 
 # HAProxy's text in parts, each a C string of the name that "#: NAME" gives it;
 # lines that begin with "##" are for whoever changes the text.
@@ -524,20 +525,31 @@ prove:
 
 fuzzers: $(FUZZ_HOST) $(FUZZ_GATE) $(FUZZ_VIEW)
 fuzz:
-	$(MAKE) B=build/fuzz FUZZ=1 CC=clang fuzzers
-	tests/fuzz/run 600
+	$(MAKE) B=build/fuzz SAN=1 FUZZ=1 CC=clang fuzzers
+	BUILD=build/fuzz tests/fuzz/run 600
 
-$(FUZZ_HOST): $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(HOST_LIB_OBJ)
+# libFuzzer's own counters alone: nothing is linked that would write the others.
+FUZZ_LINK = -pie -fsanitize=fuzzer,address,undefined $(TEST_LINKER)
+# A step through patterns takes forty times as long.
+FUZZ_WALK := $(B)/obj/tests/fuzz/filewalk.o
+FUZZ_LIB_OBJ = $(FUZZ_WALK) $(filter-out %/space/filewalk.o,$(HOST_LIB_OBJ))
+$(FUZZ_WALK): compiler/algebra/space/filewalk.c | $(GEN_HDR) $(GEN_INC)
 	@mkdir -p $(@D)
-	$(CC) $(LDHARDEN) $(TEST_LINKER) -fsanitize=fuzzer -o $@ $^ $(LIBS_MEMBRANE)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -DLIMIT_FILE_STATES=4096u \
+		-DLIMIT_FILE_STEPS=131072u -MMD -MP -c -o $@ $<
+
+$(FUZZ_HOST): $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(FUZZ_LIB_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(FUZZ_LINK) -o $@ $^ $(LIBS_MEMBRANE)
 
 $(B)/tests/fuzz/gate_http1: LIBS_GATE += -lhttp_parser
 $(FUZZ_GATE): $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(GATE_LIB_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(LDHARDEN) $(TEST_LINKER) -fsanitize=fuzzer -o $@ $^ $(LIBS_GATE)
+	$(CC) $(FUZZ_LINK) -o $@ $^ $(LIBS_GATE)
 
 $(FUZZ_VIEW): $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(VIEW_LIB_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(LDHARDEN) $(TEST_LINKER) -fsanitize=fuzzer -o $@ $^ $(LIBS_VIEW)
+	$(CC) $(FUZZ_LINK) -o $@ $^ $(LIBS_VIEW)
 
+-include $(B)/obj/tests/fuzz/filewalk.d
 -include $(patsubst tests/%.c,$(B)/obj/tests/%.d,$(wildcard tests/fuzz/*.c))

@@ -2,11 +2,16 @@
 # make check: everything, from a fresh checkout; ends with the total.
 #
 #   FUZZ_SECONDS   for each fuzz target, default 10
+#   CHECK_SECONDS  for all of it: once they are over no step and no test of the
+#                  live suites begins, and each of them says so
 #   tests/check.sh [STEP...]   only these steps
 source "$(dirname "$0")/../image/lib.sh"
 
 passed=0 failed=0
 jobs=$(nproc)
+ends=
+[[ -z ${CHECK_SECONDS-} ]] || ends=$(($(date +%s) + CHECK_SECONDS))
+in_time() { [[ -z $ends ]] || (($(date +%s) < ends)); }
 mkdir -p build/log
 
 # step NAME WHAT COMMAND...: its last line counts when it is a total, else its
@@ -18,6 +23,10 @@ step() {
 	local log=build/log/check-$1
 	shift 2
 	want "$name" || return 0
+	in_time || {
+		say "$name: skipped: $CHECK_SECONDS s are over"
+		return
+	}
 	say "$what"
 	"$@" 2>&1 | tee "$log" |
 		sed -u -E '/^[0-9]+ passed, [0-9]+ failed$/d' || status=$?
@@ -81,6 +90,14 @@ root true
 
 step build "building (log: build/log/build-plain)" \
 	build plain all units
+# What no test reaches is not sanitized either, nor fuzzed: one build for all of
+# it, by what processor the steps below leave.
+aside() {
+	renice -n 19 -p "$BASHPID" >/dev/null
+	"$@"
+}
+begin counted aside build coverage \
+	B=build/coverage SAN=1 COVERAGE=1 CC=clang all units fuzzers
 # What waits for mirrors runs beside what needs processors, and fuzzing beside
 # what waits for Docker.
 begin images image/images.sh agent gate watch view
@@ -131,13 +148,10 @@ step images "images, since the build" finish images
 # Its base is that of the agent's image.
 begin deb tests/check/deb
 begin clients tests/live/clients.sh
-step fuzzers "building the fuzz targets (log: build/log/build-fuzz)" \
-	build fuzz B=build/fuzz FUZZ=1 CC=clang fuzzers
-# With what nobody else wants of the processors.
-begin fuzz nice -n 19 tests/fuzz/run "${FUZZ_SECONDS:-10}"
-# One build for both: what no test reaches is not sanitized either.
 step counted "building with sanitizers and counters (log: build/log/build-coverage)" \
-	build coverage B=build/coverage SAN=1 COVERAGE=1 CC=clang all units
+	finish counted
+# With what nobody else wants of the processors.
+begin fuzz aside tests/fuzz/run "${FUZZ_SECONDS:-10}"
 step coverage "tests under sanitizers, and what of each folder they run" \
 	tests/check/coverage
 step deb "Debian packages, and a bare root with them, since the images" \
@@ -158,18 +172,19 @@ for i in "${!live[@]}"; do
 	step "$name" "live: ${live[i]}" finish "$name"
 	begin_live $((i + 2 * jobs))
 done
-step live "live: sessions in real Docker, behind a sealed internet" \
-	tests/live/run
 # What depends on the engine, and what is its own; all of it: make check-all.
-step native "live: sessions without Docker, as an ordinary user" \
-	env MEMBRANE_ENGINE=native tests/live/run native. usertrace. desktop. \
-	escape. files. view. protect. inside. life. host. home. root. roots. \
-	installed. upstream. ask. told. network.
-step native-root "live: sessions without Docker that root launches" \
-	env MEMBRANE_ENGINE=native-root tests/live/run native. escape. desktop. \
-	view. protect. root. inside. trace.
 step pod "live: Pods by their manifests, on Docker" \
-	env MEMBRANE_ENGINE=pod tests/live/run pod. network.
+	env MEMBRANE_ENGINE=pod tests/live/run ${ends:+--until "$ends"} \
+	pod. network.
+step native-root "live: sessions without Docker that root launches" \
+	env MEMBRANE_ENGINE=native-root tests/live/run ${ends:+--until "$ends"} \
+	native. escape. desktop. view. protect. root. inside. trace.
+step native "live: sessions without Docker, as an ordinary user" \
+	env MEMBRANE_ENGINE=native tests/live/run ${ends:+--until "$ends"} \
+	native. usertrace. desktop. escape. files. view. protect. inside. \
+	life. host. home. root. roots. installed. upstream. ask. told. network.
+step live "live: sessions in real Docker, behind a sealed internet" \
+	tests/live/run ${ends:+--until "$ends"}
 step fuzz "fuzz targets, ${FUZZ_SECONDS:-10} s each, since they were built" \
 	finish fuzz
 

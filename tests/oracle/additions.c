@@ -13,7 +13,7 @@
 #include "tests/oracle/scaled.h"
 #include "tests/policy.h"
 
-#define TRIALS	 SCALED(6000, 8)
+#define TRIALS	 SCALED(3000, 4)
 #define PROBES	 60
 #define TEXT_MAX 8192
 

@@ -851,7 +851,7 @@ static void report(uint64_t out[WORKERS_COUNTS])
 int main(int argc, char **argv)
 {
 	uint64_t pairs =
-		argc > 1 ? strtoull(argv[1], NULL, 10) : SCALED(12000, 50);
+		argc > 1 ? strtoull(argv[1], NULL, 10) : SCALED(5000, 20);
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
 	uint64_t sum[WORKERS_COUNTS];
 
