@@ -37,6 +37,16 @@ def command(mode, *args, port=PORT):
                                           *map(str, args)))]
 
 
+def warm(mode, *args, port=PORT):
+    """The same, of a session whose HAProxy has answered once: a command may
+    begin before that, and 64 MB are through in 50 ms."""
+    once = ("clear", 1) if mode == "clear" else ("get", 1, 1)
+    first = " ".join(map(str, ("./load", once[0], ADDR, port, NAME, *once[1:],
+                               ">&2;")))
+    again = command(mode, *args, port=port)
+    return [*again[:2], first + again[2]]
+
+
 def numbers(argv):
     done = subprocess.run(argv, text=True, stdin=subprocess.DEVNULL,
                           capture_output=True, check=False)
@@ -243,7 +253,7 @@ def aims(line, plain, engine="docker", rounds=9, seconds=2):
                  ("fetch", 64)),
                 ("64 MB in the clear", ((clear, "at least 0.8"),), "MB/s",
                  CLEAR, ("clear", 64))):
-            argv = command(*args, port=port)
+            argv = warm(*args, port=port)
             seen = []
             for _ in range(rounds + 1):
                 row = [numbers(p.argv("run", "--no-trace", "--", *argv))[0]

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -93,6 +94,19 @@ static int bind_v6(int fd, uint16_t port)
 }
 
 /*
+ * What HAProxy sends to the agent crosses no network: it is never lost, and
+ * what a machine chose for its own (bbr paces by a timer) makes it half as
+ * quick. Reno is in every kernel and anybody's, and may be refused all the
+ * same: then it is slower. Those that are accepted have it of their listener.
+ */
+static void unpaced(int fd)
+{
+	static const char reno[] = "reno";
+
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, reno, sizeof(reno));
+}
+
+/*
  * Where there is no IPv6 the configuration still names its sockets: one that
  * nothing can reach, on loopback, takes the place.
  */
@@ -112,6 +126,7 @@ static int listen_on(bool v6, uint16_t port, int *out, struct err *err)
 	if (fd < 0)
 		return err_set(err, -errno, "a socket for HAProxy: %s",
 			       strerror(errno));
+	unpaced(fd);
 	rc = setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (rc == 0)
 		rc = v6 ? bind_v6(fd, port)
