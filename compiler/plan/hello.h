@@ -4,7 +4,8 @@
  *
  *	{"version":1,"session":ID,"host":[ADDR,…],"credentials":{"1":VALUE,…}}
  *	 and behind that "proxy":{"addr":ADDR,"port":PORT,"login":TEXT} where
- *the gate goes out by one, the last where it has a login
+ *the gate goes out by one, the last where it has a login; "trial":true where no
+ *agent will begin, so that "ready" is said once HAProxy serves, too
  *	{"version":1,"host":NAME,"netns":INODE,"pidns":INODE,"workspace":PATH}
  *
  * "credentials" is there only when there are any, and has those that stand for
@@ -24,6 +25,7 @@
 #define HELLO_ADDR	  "addr"
 #define HELLO_PORT	  "port"
 #define HELLO_LOGIN	  "login"
+#define HELLO_TRIAL	  "trial"
 #define HELLO_NETNS	  "netns"
 #define HELLO_PIDNS	  "pidns"
 #define HELLO_AGENT	  "agent"

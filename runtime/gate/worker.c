@@ -399,9 +399,11 @@ static int set_up(struct gate *g, const struct worker_args *args,
 		return rc;
 	rc = apart ? set_up_apart(g, args, out_ipv6, err)
 		   : set_up_linked(g, args, out_ipv6, err);
-	/* In a Pod others hear of "ready", too. Else the agent may begin: what
-	 * goes by HAProxy waits in the queues of its ports until that serves. */
-	if (rc == 0 && uplink_of_pod(args->uplink))
+	/* In a Pod others hear of "ready", too, and a trial is all there is of
+	 * it. Else the agent may begin: what goes by HAProxy waits in the
+	 * queues of its ports until that serves. */
+	if (rc == 0 &&
+	    (uplink_of_pod(args->uplink) || g->l7.credentials.trial))
 		rc = l7_wait(&g->l7, err);
 	if (rc < 0 ||
 	    (args->uplink == UPLINK_POD && (rc = open_pod(g, args, err)) < 0))

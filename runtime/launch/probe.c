@@ -60,7 +60,6 @@ static void settle_part(struct trial *t, struct probe_part *p, enum fact works,
 
 static int start_gate(struct trial *t, struct err *err)
 {
-	secrets none = {0};
 	hosts h = {0};
 	char **argv;
 	int rc = 0;
@@ -79,7 +78,7 @@ static int start_gate(struct trial *t, struct err *err)
 	if (rc == 0)
 		rc = gate_hello(
 			t->gate,
-			hosts_hello(t->a, t->session.id, &h, &none, NULL), err);
+			hosts_hello_trial(t->a, t->session.id, &h), err);
 	return rc;
 }
 

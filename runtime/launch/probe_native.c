@@ -71,7 +71,6 @@ static int open_engine(struct trial *t, struct err *err)
 
 static int start_gate(struct trial *t, struct err *err)
 {
-	secrets none = {0};
 	hosts h = {0};
 	char **argv;
 	int rc = open_engine(t, err);
@@ -89,8 +88,7 @@ static int start_gate(struct trial *t, struct err *err)
 				t->session.dir, -1, err);
 	return rc < 0 ? rc
 		      : gate_hello(t->gate,
-				   hosts_hello(t->a, t->session.id, &h, &none,
-					       NULL),
+				   hosts_hello_trial(t->a, t->session.id, &h),
 				   err);
 }
 

@@ -426,6 +426,18 @@ def check_start(g):
     return True
 
 
+def check_unpaced(g):
+    """What goes to the agent is not paced as the machine's own network may be."""
+    for port in (15001, 15002):
+        said = subprocess.run(
+            ["ip", "netns", "exec", g.world.host, "ss", "-Htlni",
+             "sport = :%d" % port], check=False, capture_output=True,
+            text=True).stdout
+        ways = [line.split()[0] for line in said.splitlines()[1::2]]
+        check(len(ways) >= 1 and set(ways) == {"reno"},
+              "what HAProxy's clients are sent by", port, said)
+
+
 def check_splice(g):
     roots = g.roots
     check(gate.addresses(g.agent(gate.ask("good.test"))) == ["11.0.0.1"],
@@ -906,6 +918,7 @@ def check_own(v6, certs, plan):
         with Gate(world, plan) as g:
             if not check_start(g):
                 return
+            check_unpaced(g)
             check_splice(g)
             check_bump(g)
             check_signer(g)

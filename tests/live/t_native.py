@@ -91,6 +91,14 @@ def what_is_left_open_runs_by_what_works():
               "as its records have it", done.stderr + logs)
 
 
+STRANGER = """#!/bin/sh
+case $1 in
+-v) echo 'HAProxy version 2.6.12 2026/10/17' ;;
+*) echo '[ALERT] (1) : nobody knows this one' >&2; exit 1 ;;
+esac
+"""
+
+
 @native
 def doctor_tries_the_whole_gate():
     """And leaves nothing of it; of one that does not start it has the words."""
@@ -104,12 +112,19 @@ def doctor_tries_the_whole_gate():
     with Place(POLICY) as where:
         one, runs = tried(where)
         check(one["state"] == "ok" and one["needed"] and runs and
-              one["detail"].startswith("tried: its rules are in the kernel"),
-              "it works", one)
+              one["detail"].startswith("tried: its rules are loaded and "
+                                       "HAProxy answers"), "it works", one)
         where.env["MEMBRANE_RESOLV_CONF"] = "/nowhere"
         one, runs = tried(where)
         check(one["state"] == "missing" and not runs and
               "resolver" in one["detail"], "it does not, and says why", one)
+        del where.env["MEMBRANE_RESOLV_CONF"]
+        with live.instead(where, {"/usr/sbin/haproxy": STRANGER}):
+            os.chmod(where.root / "haproxy", 0o755)
+            one, runs = tried(where)
+            check(one["state"] == "missing" and not runs and
+                  "nobody knows this one" in one["detail"],
+                  "an HAProxy that says its version, and no more", one)
     check(not strays(), "no process is left", strays())
 
 

@@ -186,15 +186,21 @@ static void ask_policy(struct arena *a, const struct options *o,
 	driver_done(&c);
 }
 
-/* The default policy alone: nobody's own files, no workspace. */
+/* The default policy, with a name so that there is an HAProxy to try (RFC 6761,
+ * 6.4: it is nobody's), alone: nobody's own files, no workspace. */
 static int compile_policy(struct arena *a, const struct options *o,
 			  struct inputs *in, struct compilation *c)
 {
+	static const struct front_flag name = {.kind = FRONT_FLAG_ALLOW,
+					       .spelling = STR_INIT("--allow"),
+					       .value = STR_INIT("doctor.invalid")};
 	struct err err;
 
 	if (inputs_find(a, o, in, &err) == 0) {
 		in->front.workspace = NULL;
 		in->front.global = in->standard;
+		in->front.flags = &name;
+		in->front.n_flags = 1;
 		if (driver_compile(c, &in->front, &err) == 0) {
 			console_diags(c->a, &c->diags);
 			return c->ok ? STATUS_OK : STATUS_REFUSED;

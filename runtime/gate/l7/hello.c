@@ -144,6 +144,8 @@ static int take_hello(const cJSON *tree, struct names_hosts *hosts,
 
 	if (!cJSON_IsNumber(version) || version->valueint != HELLO_VERSION)
 		return err_set(err, -EPROTO, "unknown version");
+	out->trial = cJSON_IsTrue(
+		cJSON_GetObjectItemCaseSensitive(tree, HELLO_TRIAL));
 	rc = take_hosts(cJSON_GetObjectItemCaseSensitive(tree, HELLO_HOST),
 			hosts, err);
 	if (rc < 0)

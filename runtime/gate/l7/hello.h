@@ -2,7 +2,7 @@
  * The launcher's first line: {"version":1,"session":"ID","host":["ADDR",...],
  * "credentials":{"1":"value","2:DIGITS":"value",...},
  * "proxy":{"addr":"ADDR","port":3128,"login":"USER:PASSWORD"}}; the last
- * members only when there are any.
+ * members only when there are any. "trial":true is of a gate that has no agent.
  *
  * Pure. The values are secrets: they are for HAProxy's environment and its map
  * of sentinels, and for nothing else.
@@ -40,6 +40,7 @@ struct hello_credentials {
 	struct hello_token tokens[HELLO_CREDENTIALS_MAX];
 	uint32_t n_tokens;
 	char login[HELLO_LOGIN_MAX + 1]; /* of the proxy; empty: none */
+	bool trial;
 };
 
 /*

@@ -144,14 +144,11 @@ static void wipe_tree(cJSON *root, char *text)
 		explicit_bzero(text, strlen(text));
 }
 
-struct str hosts_hello(struct arena *a, const char *session, const hosts *h,
-		       const secrets *s, const struct proxy *p)
+static cJSON *begin_hello(const char *session, const hosts *h)
 {
 	cJSON *root = cJSON_CreateObject();
 	char buf[ADDR_TEXT_MAX];
-	struct str line;
 	cJSON *list;
-	char *text;
 
 	cJSON_AddNumberToObject(root, HELLO_VERSION_KEY, HELLO_VERSION);
 	cJSON_AddStringToObject(root, HELLO_SESSION, session);
@@ -159,12 +156,36 @@ struct str hosts_hello(struct arena *a, const char *session, const hosts *h,
 	vec_each(addr, h)
 		cJSON_AddItemToArray(list,
 				     cJSON_CreateString(addr_text(addr, buf)));
-	add_secrets(root, s);
-	add_proxy(root, p);
-	text = cJSON_PrintUnformatted(root);
-	line = arena_fmt(a, "%s\n", text ? text : "");
+	return root;
+}
+
+/* root is freed, and overwritten where it has secrets. */
+static struct str end_hello(struct arena *a, cJSON *root)
+{
+	char *text = cJSON_PrintUnformatted(root);
+	struct str line = arena_fmt(a, "%s\n", text ? text : "");
+
 	wipe_tree(root, text);
 	cJSON_free(text);
 	cJSON_Delete(root);
 	return line;
+}
+
+struct str hosts_hello(struct arena *a, const char *session, const hosts *h,
+		       const secrets *s, const struct proxy *p)
+{
+	cJSON *root = begin_hello(session, h);
+
+	add_secrets(root, s);
+	add_proxy(root, p);
+	return end_hello(a, root);
+}
+
+struct str hosts_hello_trial(struct arena *a, const char *session,
+			     const hosts *h)
+{
+	cJSON *root = begin_hello(session, h);
+
+	cJSON_AddTrueToObject(root, HELLO_TRIAL);
+	return end_hello(a, root);
 }

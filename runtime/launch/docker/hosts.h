@@ -28,5 +28,9 @@ must_check int hosts_find(struct arena *a, struct docker *d, hosts *out,
 /* The first line for the gate, with its LF. */
 struct str hosts_hello(struct arena *a, const char *session, const hosts *h,
 		       const secrets *s, const struct proxy *p);
+/* The same for a gate that is tried, and has no agent: it is ready once HAProxy
+ * serves. */
+struct str hosts_hello_trial(struct arena *a, const char *session,
+			     const hosts *h);
 
 #endif

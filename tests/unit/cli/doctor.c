@@ -110,7 +110,7 @@ static void check_healthy(void)
 	CHECK(is(DOCTOR_SECCOMP, DOCTOR_OK, "profile builtin"));
 	CHECK(is(DOCTOR_TRACEE, DOCTOR_OK, "0.24.1, 0.20.0"));
 	CHECK(is(DOCTOR_GATE, DOCTOR_OK,
-		 "tried: its rules are in the kernel after 80 ms"));
+		 "tried: its rules are loaded and HAProxy answers after 80 ms"));
 	CHECK(is(DOCTOR_HAPROXY, DOCTOR_OK, "HAProxy version 2.6"));
 	CHECK(is(DOCTOR_TRACER, DOCTOR_OK,
 		 "tried: it sees the kernel's events after 80 ms"));
@@ -457,7 +457,7 @@ static void check_native_gate(void)
 	h.engine = IR_ENGINE_NATIVE;
 	doctor_judge(a, &h, &found);
 	CHECK(is(DOCTOR_NATIVE_GATE, DOCTOR_OK,
-		 "tried: its rules are in the kernel after 40 ms"));
+		 "tried: its rules are loaded and HAProxy answers after 40 ms"));
 	h.native.part = (struct probe_part){FACT_NO, "it says why", 9};
 	doctor_judge(a, &h, &found);
 	CHECK(mends(DOCTOR_NATIVE_GATE, NULL));

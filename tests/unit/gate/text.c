@@ -179,7 +179,10 @@ static void hellos(void)
 		    "\"fd00::1\",\"10.0.0.5\"]}",
 		    &h) == 0 &&
 	      h.n == 2);
-	CHECK(hello("{\"version\":1,\"host\":[]}", &h) == 0 && h.n == 0);
+	CHECK(hello("{\"version\":1,\"host\":[]}", &h) == 0 && h.n == 0 &&
+	      !creds.trial);
+	CHECK(hello("{\"version\":1,\"host\":[],\"trial\":true}", &h) == 0 &&
+	      creds.trial);
 	CHECK(hello("", &h) == -EPROTO);
 	CHECK(hello("{}", &h) == -EPROTO);
 	CHECK(hello("{\"version\":2,\"host\":[]}", &h) == -EPROTO);

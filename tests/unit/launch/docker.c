@@ -204,7 +204,9 @@ static void check_hosts(struct arena *a, struct docker *d)
 	CHECK(!strstr(line.p, "\"127.0.0.1\""));
 	for (uint32_t i = 1; i < h.n; i++)
 		CHECK(addr_cmp(&h.v[i - 1], &h.v[i]) < 0);
-	CHECK(!strstr(line.p, "credentials"));
+	CHECK(!strstr(line.p, "credentials") && !strstr(line.p, "trial"));
+	CHECK(str_ends(hosts_hello_trial(a, "0123", &h),
+		       STR("],\"trial\":true}\n")));
 	line = hosts_hello(a, "0123", &h, &some, NULL);
 	CHECK(str_ends(line, STR(",\"credentials\":{\"7\":\"a\\\"b\","
 				 "\"8:0123456789abcdef01234567\":\"c\"}}\n")));
