@@ -109,7 +109,8 @@ class Podman:
                     "CONTAINERS_CONF": str(home / "containers.conf")}
 
     def argv(self, *words):
-        return ["nsenter", "--net=/run/netns/" + self.netns, PODMAN, "--root",
+        return ["nsenter", "--net=/run/netns/" + self.netns,
+                "--mount=/proc/%d/ns/mnt" % self.mounts.pid, PODMAN, "--root",
                 self.home / "root", "--runroot", self.home / "run", *words]
 
     def __call__(self, *words, **more):
@@ -132,6 +133,12 @@ class Podman:
         return self("exec", NAME + "-agent", *command, text=True)
 
     def __enter__(self):
+        # crun runs nothing where groups of both versions are mounted and one of
+        # the second has a controller: here there is the first alone.
+        self.mounts = subprocess.Popen(
+            ["unshare", "--mount", "sh", "-c", "umount /sys/fs/cgroup/unified "
+             "2>/dev/null; echo up; exec sleep 3600"], stdout=subprocess.PIPE)
+        self.mounts.stdout.readline()
         ip("netns", "add", self.netns)
         ip("-n", self.netns, "link", "set", "lo", "up")
         for address in (GRANTED, OTHER):
@@ -142,6 +149,8 @@ class Podman:
         self("pod", "rm", "--all", "--force", "--time", "0")
         self("rmi", "--all", "--force")
         ip("netns", "del", self.netns)
+        self.mounts.kill()
+        self.mounts.communicate()
 
 
 class Manifests:

@@ -355,6 +355,10 @@ def check_vim(v):
         (v.source / "text").write_text("old\n")
         os.chmod(v.source / "text", 0o751)
         before = os.stat(v.source / "text").st_ino
+        # What the host does is seen soon, and vim asks about a file that
+        # changes while it reads.
+        check(gate.within(5, lambda: os.stat(v.at / "text").st_size == 4),
+              "the host's, seen", copy)
         vim(v.at, "text", copy, "new " + copy)
         st = os.stat(v.source / "text")
         check((v.source / "text").read_text() == "new %s\n" % copy and
