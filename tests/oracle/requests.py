@@ -583,8 +583,11 @@ def check_shapes(folder, table):
     """All of them wait, for a silence or its end: hence side by side."""
     gate = Gate(folder)
     try:
+        each = list(table())
         with concurrent.futures.ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-            bad = [why for why in pool.map(lambda shape: check_shape(*shape), table()) if why]
+            said = list(pool.map(lambda shape: check_shape(*shape), each))
+        # A machine that stood still makes all of them late: once more, alone.
+        bad = list(filter(None, (check_shape(*shape) for shape, why in zip(each, said) if why)))
     finally:
         gate.done()
     for why in bad:
