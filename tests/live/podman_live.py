@@ -18,6 +18,7 @@ import pathlib
 import re
 import resource
 import shutil
+import stat
 import subprocess
 import sys
 import tarfile
@@ -134,11 +135,15 @@ class Podman:
 
     def __enter__(self):
         # crun runs nothing where groups of both versions are mounted and one of
-        # the second has a controller: here there is the first alone.
+        # the second has a controller: here there is the first alone. And it
+        # gives what a container's streams are, /dev/null, to its user.
+        os.mknod(self.home / "null", 0o666 | stat.S_IFCHR, os.makedev(1, 3))
         self.mounts = subprocess.Popen(
             ["unshare", "--mount", "sh", "-c", "umount /sys/fs/cgroup/unified "
-             "2>/dev/null; echo up; exec sleep 3600"], stdout=subprocess.PIPE)
-        self.mounts.stdout.readline()
+             "2>/dev/null; mount --bind \"$1\" /dev/null && echo up && "
+             "exec sleep 3600", "sh", self.home / "null"],
+            stdout=subprocess.PIPE)
+        check(self.mounts.stdout.readline() == b"up\n", "mounts of its own")
         ip("netns", "add", self.netns)
         ip("-n", self.netns, "link", "set", "lo", "up")
         for address in (GRANTED, OTHER):
