@@ -81,6 +81,7 @@ LDHARDEN += -fPIE $(COUNTED) -DCOUNTS_FILE='"$(COUNTS)"' \
 HARDEN += $(if $(SAN),-fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp)
 endif
 ifeq ($(FUZZ),1)
+WARN := -w
 HARDEN += -fsanitize=fuzzer-no-link
 endif
 else
@@ -169,7 +170,7 @@ UNIT_VIEW := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/unit/view/*.c))
 UNIT_HOST := $(filter-out $(UNIT_GATE) $(UNIT_WATCH) $(UNIT_VIEW),\
 	$(patsubst tests/%.c,$(B)/tests/%,$(UNIT_SRC)))
 
-# Fuzz targets: likewise, of the build with sanitizers and counters.
+# Fuzz targets: likewise, of a build with sanitizers.
 FUZZ_GATE := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/fuzz/gate_*.c))
 FUZZ_VIEW := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/fuzz/view_*.c))
 FUZZ_HOST := $(filter-out $(FUZZ_GATE) $(FUZZ_VIEW),\

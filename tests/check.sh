@@ -172,19 +172,19 @@ for i in "${!live[@]}"; do
 	step "$name" "live: ${live[i]}" finish "$name"
 	begin_live $((i + 2 * jobs))
 done
+sessions=(tests/live/run ${ends:+--until "$ends"})
 # What depends on the engine, and what is its own; all of it: make check-all.
 step pod "live: Pods by their manifests, on Docker" \
-	env MEMBRANE_ENGINE=pod tests/live/run ${ends:+--until "$ends"} \
-	pod. network.
+	env MEMBRANE_ENGINE=pod "${sessions[@]}" pod. network.
 step native-root "live: sessions without Docker that root launches" \
-	env MEMBRANE_ENGINE=native-root tests/live/run ${ends:+--until "$ends"} \
+	env MEMBRANE_ENGINE=native-root "${sessions[@]}" \
 	native. escape. desktop. view. protect. root. inside. trace.
 step native "live: sessions without Docker, as an ordinary user" \
-	env MEMBRANE_ENGINE=native tests/live/run ${ends:+--until "$ends"} \
+	env MEMBRANE_ENGINE=native "${sessions[@]}" \
 	native. usertrace. desktop. escape. files. view. protect. inside. \
 	life. host. home. root. roots. installed. upstream. ask. told. network.
 step live "live: sessions in real Docker, behind a sealed internet" \
-	tests/live/run ${ends:+--until "$ends"}
+	"${sessions[@]}"
 step fuzz "fuzz targets, ${FUZZ_SECONDS:-10} s each, since they were built" \
 	finish fuzz
 

@@ -223,7 +223,7 @@ static void judge_gate(struct visit *v, const char *untried)
 
 	set_tried(v, DOCTOR_GATE, &s->gate,
 		  arena_fmt(v->a,
-			    "tried: its rules are loaded and HAProxy answers after %lld ms",
+			    DOCTOR_GATE_TRIED,
 			    (long long)s->gate.ms)
 			  .p);
 	if (s->gate.works == FACT_YES)

@@ -13,6 +13,10 @@
 #include "runtime/launch/native/try.h"
 #include "runtime/launch/probe.h"
 
+/* Of either engine's; with the milliseconds, a long long. */
+#define DOCTOR_GATE_TRIED                                                      \
+	"tried: its rules are loaded and HAProxy answers after %lld ms"
+
 struct doctor_image {
 	enum fact there;
 	const char *why; /* of FACT_UNKNOWN */

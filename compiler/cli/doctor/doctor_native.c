@@ -151,7 +151,7 @@ static void judge_gate(struct arena *a, const struct probe_part *p,
 			.detail =
 				arena_fmt(
 					a,
-					"tried: its rules are loaded and HAProxy answers after %lld ms",
+					DOCTOR_GATE_TRIED,
 					(long long)p->ms)
 					.p};
 		return;
