@@ -442,6 +442,7 @@ check:
 
 check-all: check
 	$(B)/tests/oracle/algebra 240000 2
+	$(B)/tests/oracle/additions 2 6000
 	$(B)/tests/oracle/algebra_files 1280000 2
 	$(B)/tests/oracle/proof 6000 2
 	$(MAKE) coverage LIVE=1
