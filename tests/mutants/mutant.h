@@ -2,7 +2,10 @@
  * What tests/mutants/schemata.py puts into a copy of the sources: all mutants
  * of a file are in it at once, and the environment says which one is on.
  *
- *	MEMBRANE_MUTANT		its number; none without
+ *	MEMBRANE_MUTANT		its number; none without. A program that is
+ *				begun without an environment has it from a
+ *				limit that nothing else has a use for, RLIMIT_RTTIME:
+ *				MUTANT_LIMIT and the number
  *	MEMBRANE_MUTANTS_SEEN	a file with a byte for each: 1 where it would
  *				have made a difference. The tests that a mutant
  *				is shown to.
@@ -13,8 +16,11 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define MUTANT_LIMIT 1000000000000ul
 
 /* One of each per program, whichever file's. */
 __attribute__((weak)) int mutant_now;
@@ -26,11 +32,16 @@ void mutant_begin(void)
 {
 	const char *now = getenv("MEMBRANE_MUTANT");
 	const char *seen = getenv("MEMBRANE_MUTANTS_SEEN");
+	struct rlimit limit;
 	struct stat st;
 	int fd;
 
 	if (now)
 		mutant_now = atoi(now);
+	else if (getrlimit(RLIMIT_RTTIME, &limit) == 0 &&
+		 limit.rlim_max != RLIM_INFINITY &&
+		 limit.rlim_max > MUTANT_LIMIT)
+		mutant_now = (int)(limit.rlim_max - MUTANT_LIMIT);
 	if (!seen || mutant_seen)
 		return;
 	fd = open(seen, O_RDWR | O_CLOEXEC);

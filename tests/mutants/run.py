@@ -3,9 +3,9 @@
 
     tests/mutants/run.py [-j N] [-s K/M] [-b SECONDS] [-r] [-n] [FILE...]
 
-All mutants of the files (all of ROOMS) are built at once (schemata.py), every
-test runs once and says in which of them it would meet a difference, and then
-each mutant is shown to those tests, first the quick ones and those that
+All mutants of ROOMS are built at once (schemata.py), every test runs once and
+says in which of them it would meet a difference, and then each mutant, or each
+of the files, is shown to those tests, first the quick ones and those that
 noticed its neighbours, until one fails. K/M: of every M mutants the K-th, by
 number; a part of a night's work on a day.
 
@@ -42,6 +42,7 @@ import importlib.util
 import json
 import os
 import pathlib
+import resource
 import select
 import shutil
 import signal
@@ -72,6 +73,10 @@ CHECKS = ["tests/check/schema"]
 LIVE = ["gate.py", "ask_live.py", "change_live.py", "decide_live.py",
         "flows_live.py", "l7_live.py", "origin_live.py", "pod_live.py",
         "source_live.py", "witness_live.py"]
+# The same, whole sessions: what of the gate they meet it cannot say, in a root of
+# its own, so all of it is taken to be met.
+SESSIONS = ["session_live.py"]
+SESSIONS_MEET = "runtime/gate/"
 FAILED = b"FAIL:"  # what they say at once of what is not so
 BUILD = ["make", "-s", "OPT=-O1 -DCOVERAGE -w", "WARN=", "all", "units"]
 SLOW_S = 5       # a test that takes longer of the processor is shown to nobody
@@ -81,6 +86,7 @@ CASES_MAX = 200  # golden cases that a mutant is shown to
 CONTROL = 17     # of so many kills one is tried without the mutant
 LOOK_S = 0.25    # how often a program that has not ended is looked at
 DEAD = ("killed", "hung")
+MUTANT_LIMIT = 10 ** 12  # mutant.h
 LIBC = ctypes.CDLL(None)
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 
@@ -254,6 +260,8 @@ def start(test, number, seen):
         os.chdir(TREE)
         os.environ.update(MEMBRANE_MUTANT=str(number),
                           MEMBRANE_MUTANTS_SEEN=str(seen))
+        resource.setrlimit(resource.RLIMIT_RTTIME, (
+            MUTANT_LIMIT + number, MUTANT_LIMIT + number))
         test.become()
     finally:
         os._exit(125)
@@ -263,6 +271,7 @@ class Test:
     """What it may take, by itself and, of standing still, with a mutant; and
     whether it says how it goes."""
     speaks, slow_s, slow_idle_s = False, SLOW_S, 3 * SLOW_S
+    meets = None  # what it would meet, where it cannot say
 
     def idle_s(self):
         return 3 + 3 * self.clock_s
@@ -307,6 +316,10 @@ class Live(Program):
         return LIVE_IDLE_S
 
 
+class Session(Live):
+    meets = SESSIONS_MEET
+
+
 class Case(Test):
     """A golden case. It runs by the code of tests/run, but in a process that
     has been started already."""
@@ -347,7 +360,8 @@ def tests():
     units = sorted(p.with_suffix("").relative_to(ROOT) for place in (
         "tests/unit/*/*.c", "tests/oracle/*.c") for p in ROOT.glob(place))
     checks = [p for p in CHECKS if (ROOT / p).exists()]
-    live = [Live(n) for n in LIVE if (ROOT / "tests/live" / n).exists()
+    live = [kind(n) for kind, names in ((Live, LIVE), (Session, SESSIONS))
+            for n in names if (ROOT / "tests/live" / n).exists()
             and os.geteuid() == 0]
     return [*(Program(str(p)) for p in [*units, *checks]), *live], [
         Case(p.name) for p in sorted((ROOT / "tests/cases").glob("*"))
@@ -416,9 +430,20 @@ def meet(test, count):
 
 # --- which tests ------------------------------------------------------------
 
-def survey(pool, count):
+def seen_by(test, mutants):
+    """A byte for each number: whether the test would meet that mutant."""
+    seen = bytearray(
+        (HERE / "seen" / test.name.replace("/", "-")).read_bytes())
+    if test.meets:
+        for m in mutants:
+            seen[m["n"]] = m["file"].startswith(test.meets)
+    return bytes(seen)
+
+
+def survey(pool, mutants):
     """The tests that can notice something, each with what it meets and the
     state in which it is new; that state."""
+    count = max(m["n"] for m in mutants) + 1
     (HERE / "seen").mkdir(exist_ok=True)
     known = read_json(HERE / "tests")
     programs, cases = tests()
@@ -442,7 +467,7 @@ def survey(pool, count):
     for t in every:
         vars(t).update(known[t.name])
         if t.how == "passes":
-            t.seen = (HERE / "seen" / t.name.replace("/", "-")).read_bytes()
+            t.seen = seen_by(t, mutants)
             some.append(t)
     return some, state
 
@@ -639,17 +664,19 @@ def main():
     part, parts = map(int, o.s.split("/"))
     if o.n:
         shutil.rmtree(HERE, ignore_errors=True)
-    mutants = prepare(sources(o.files or ROOMS))
-    count = max(m["n"] for m in mutants) + 1
+    built = sources(ROOMS)
+    wanted = sources(o.files or ROOMS)
+    mutants = prepare(sorted({*built, *wanted}))
     with workers(o.j) as pool:
-        every, state = survey(pool, count)
+        every, state = survey(pool, mutants)
     print("%d tests are shown mutants" % len(every), flush=True)
     EVERY[:] = every
     forget(set())
     known = verdicts()
     if o.r:
         known = {k: v for k, v in known.items() if v[0] in DEAD}
-    some = [m for m in mutants if m["n"] % parts == part % parts]
+    some = [m for m in mutants if m["n"] % parts == part % parts
+            and m["file"] in wanted]
     with workers(o.j) as pool:
         judge_all(pool, o.j, some, known, Order(every, o.b), state)
     return 0 if report(some, known, equivalents()) else 1
