@@ -94,8 +94,11 @@ PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 # --- what is there ----------------------------------------------------------
 
 def tracked(*patterns):
-    return subprocess.run(["git", "ls-files", *patterns], cwd=ROOT, check=True,
-                          capture_output=True, text=True).stdout.split()
+    """What git tracks, or would if it were told."""
+    return sorted(set(subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard",
+         *patterns], cwd=ROOT, check=True, capture_output=True,
+        text=True).stdout.split()))
 
 
 def sources(patterns):
