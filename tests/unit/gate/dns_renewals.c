@@ -1,0 +1,188 @@
+/* What the resolver asks of its own accord: exact names at the start, and those
+ * that are in use before they run out. */
+#include "tests/unit/gate/dns_rig.h"
+
+/* Upstream is asked for that name and type, and has this address, or none. */
+static void upstream_has(const char *name, ldns_rr_type type, const char *data)
+{
+	char record[128] = "";
+
+	SAID(rig_asked(), name);
+	CHECK_MSG(rig.asked.type == type, "%s: %u", name, rig.asked.type);
+	if (data[0])
+		snprintf(record, sizeof(record), "%s 100 IN %s %s", name,
+			 type == LDNS_RR_TYPE_A ? "A" : "AAAA", data);
+	rig_say(record);
+}
+
+/* All that came back is judged. */
+static void settle(void)
+{
+	for (unsigned i = 0; i < 10 && rig.g.n_live; i++) {
+		struct pollfd p[DNS_GATE_POLL];
+
+		dns_gate_poll(&rig.g, p);
+		CHECK(poll(p, ARRAY_LEN(p), RIG_WAIT_MS) > 0);
+		dns_gate_step(&rig.g, p, rig.now_ms);
+	}
+	CHECK(rig.g.n_live == 0 && rig.g.n_renewals == 0);
+}
+
+static struct resolved_name *seen(const char *name)
+{
+	return resolved_name(&rig.seen, str_of(name));
+}
+
+/* Exact names, and of each what its kind of address is; no pattern, nothing
+ * that is denied, and not the machine. */
+static void at_the_start(void)
+{
+	rig_open("udp", "ports 1 tcp/443\n"
+			"name *.wild.test 1 - g-0000000001\n"
+			"name a.test 1 - g-0000000002\n"
+			"name b.test 1 - g-0000000003\n"
+			"name host - - g-0000000004\n"
+			"name no.test 1 - g-0000000005\n"
+			"deny no.test d-0000000001\n");
+	rig_step();
+	upstream_has("a.test", LDNS_RR_TYPE_A, "11.0.0.1");
+	upstream_has("b.test", LDNS_RR_TYPE_A, "");
+	settle();
+	/* of what nobody asked for nothing is told */
+	CHECK(rig.n_told == 0 && rig.n_answered == 0 && rig.pins.n == 1);
+	rig_step();
+	CHECK(rig_is_silent(rig.up) && rig.g.next_exact == 4);
+	/* the agent has it at once */
+	SAID(rig_ask("a.test", LDNS_RR_TYPE_A), "NOERROR 100 11.0.0.1");
+	CHECK(rig_is_silent(rig.up));
+	rig_close();
+}
+
+static void of_both_kinds(void)
+{
+	rig_open("udp", "ports 1 tcp/443\nname a.test 1 - g-0000000002\n"
+			"name b.test 1 - g-0000000003\n");
+	rig.g.ipv6 = true;
+	rig_step();
+	upstream_has("a.test", LDNS_RR_TYPE_A, "11.0.0.1");
+	upstream_has("a.test", LDNS_RR_TYPE_AAAA, "2a0e::1");
+	upstream_has("b.test", LDNS_RR_TYPE_A, "11.0.0.2");
+	upstream_has("b.test", LDNS_RR_TYPE_AAAA, "2a0e::2");
+	settle();
+	CHECK(rig.pins.n == 4 && !rig.g.next_aaaa);
+	SAID(rig_ask("b.test", LDNS_RR_TYPE_AAAA), "NOERROR 100 2a0e::2");
+	rig_close();
+}
+
+/* Only so many at a time; the others when one is back. */
+static void a_few_at_a_time(void)
+{
+	char names[2048], name[32];
+	size_t n = (size_t)snprintf(names, sizeof(names), "ports 1 tcp/443\n");
+
+	for (unsigned i = 0; i < DNS_GATE_RENEWALS + 2; i++)
+		n += (size_t)snprintf(names + n, sizeof(names) - n,
+				      "name n%02u.test 1 - g-%010u\n", i, i);
+	rig_open("udp", names);
+	rig_step();
+	for (unsigned i = 0; i < DNS_GATE_RENEWALS; i++) {
+		snprintf(name, sizeof(name), "n%02u.test", i);
+		SAID(rig_asked(), name);
+	}
+	rig_step();
+	rig_step();
+	CHECK(rig_is_silent(rig.up) && rig.g.n_renewals == DNS_GATE_RENEWALS);
+	rig_say("n07.test 100 IN A 11.0.0.1");
+	upstream_has("n08.test", LDNS_RR_TYPE_A, "11.0.0.2");
+	upstream_has("n09.test", LDNS_RR_TYPE_A, "11.0.0.3");
+	rig_close();
+}
+
+static void tick(int64_t now_ms)
+{
+	rig.now_ms = now_ms;
+	rig.g.tick_ms = now_ms;
+	rig_step();
+	CHECK(rig.g.tick_ms == now_ms + DNS_GATE_TICK_MS);
+}
+
+/* Nine tenths of its time are over, and the agent asked for it meanwhile. */
+static void what_is_used(void)
+{
+	rig_open("udp", "ports 1 tcp/443\nname *.test 1 - g-0000000001\n");
+	SAID(rig_resolve("a.test", LDNS_RR_TYPE_A, "a.test 100 IN A 11.0.0.1"),
+	     "NOERROR 100 11.0.0.1");
+	CHECK(seen("a.test")->used && seen("a.test")->due_ms[SEEN_A] == 91000 &&
+	      seen("a.test")->due_ms[SEEN_AAAA] == 0);
+	/* at least a minute, whatever upstream says */
+	SAID(rig_resolve("b.test", LDNS_RR_TYPE_A, "b.test 7 IN A 11.0.0.2"),
+	     "NOERROR 7 11.0.0.2");
+	CHECK(seen("b.test")->due_ms[SEEN_A] == 1000 + 54000);
+	seen("b.test")->used = false;
+	/* none opens what is no address */
+	SAID(rig_resolve("c.test", LDNS_RR_TYPE_TXT, "c.test 100 IN TXT x"),
+	     "NOERROR 100 \"x\"");
+	CHECK(rig.seen.n_names == 2);
+	/* from what is kept: due as it was */
+	rig.now_ms = 3000;
+	SAID(rig_ask("a.test", LDNS_RR_TYPE_A), "NOERROR 98 11.0.0.1");
+	CHECK(seen("a.test")->due_ms[SEEN_A] == 91000);
+	tick(54999);
+	CHECK(seen("b.test")->due_ms[SEEN_A] == 55000);
+	/* nobody asked for it again: it is let go */
+	tick(55000);
+	CHECK(seen("b.test")->due_ms[SEEN_A] == 0 && rig_is_silent(rig.up));
+	tick(90999);
+	CHECK(rig_is_silent(rig.up) && seen("a.test")->used);
+	tick(91000);
+	upstream_has("a.test", LDNS_RR_TYPE_A, "11.0.0.3");
+	settle();
+	/* in use is from now on who asks after that */
+	CHECK(!seen("a.test")->used &&
+	      seen("a.test")->due_ms[SEEN_A] == 91000 + 90000);
+	tick(181000);
+	CHECK(rig_is_silent(rig.up) && seen("a.test")->due_ms[SEEN_A] == 0);
+	CHECK(rig.n_told == 4);
+	rig_close();
+}
+
+static void renewed_kinds(void)
+{
+	rig_open("udp", "ports 1 tcp/443\nname *.test 1 - g-0000000001\n");
+	rig.g.ipv6 = true;
+	SAID(rig_resolve("a.test", LDNS_RR_TYPE_A, "a.test 100 IN A 11.0.0.1"),
+	     "NOERROR 100 11.0.0.1");
+	SAID(rig_resolve("a.test", LDNS_RR_TYPE_AAAA,
+			 "a.test 100 IN AAAA 2a0e::1"),
+	     "NOERROR 100 2a0e::1");
+	CHECK(seen("a.test")->due_ms[SEEN_AAAA] == 91000);
+	tick(91000);
+	upstream_has("a.test", LDNS_RR_TYPE_A, "11.0.0.1");
+	upstream_has("a.test", LDNS_RR_TYPE_AAAA, "2a0e::1");
+	settle();
+	/* no room for one more of them: it stays due */
+	seen("a.test")->used = true;
+	rig.g.n_renewals = DNS_GATE_RENEWALS;
+	tick(181000);
+	CHECK(rig_is_silent(rig.up) &&
+	      seen("a.test")->due_ms[SEEN_A] == 181000 && seen("a.test")->used);
+	rig.g.n_renewals = 0;
+	/* not granted any more */
+	names_free(&rig.map);
+	rig_use_map("udp", "ports 1 tcp/443\nname *.test 1 - g-0000000001\n"
+			   "deny a.test d-0000000001\n");
+	dns_gate_changed(&rig.g);
+	tick(182000);
+	CHECK(rig_is_silent(rig.up) && rig.g.n_live == 0);
+	rig_close();
+}
+
+int main(void)
+{
+	at_the_start();
+	of_both_kinds();
+	a_few_at_a_time();
+	what_is_used();
+	renewed_kinds();
+	return check_status();
+}
