@@ -182,6 +182,14 @@ static void odd_names(void)
 	CHECK(strcmp(name_of(BODY("\2a@\4test\0" A_IN)), "") == 0);
 	CHECK(strcmp(name_of(BODY("\4_TcP\4test\0" A_IN)), "_tcp.test") == 0);
 	CHECK(strcmp(name_of(BODY("\4a-90\4test\0" A_IN)), "a-90.test") == 0);
+	CHECK(strcmp(name_of(BODY("\10AZaz09-_\2zZ\0" A_IN)), "azaz09-_.zz") ==
+	      0);
+	/* neighbours of those, each alone */
+	for (const char *c = "/:@[`{ \x7f\x80\xff,^"; *c; c++) {
+		char odd[8] = {2, 'a', *c, 0, 0, 1, 0, 1};
+
+		CHECK_MSG(strcmp(name_of(odd, sizeof(odd)), "") == 0, "%c", *c);
+	}
 	/* 253 characters are the most that a name can have */
 	for (unsigned i = 0; i < 3; i++) {
 		body[n] = 63;
@@ -571,18 +579,69 @@ static void asks(void)
 	      !dns_msg_type_served(255) && !dns_msg_type_served(0));
 }
 
-/* An answer that is made here is what it would be from elsewhere. */
-static void known(void)
+/* What just fits goes out whole; one byte less, and it does not. */
+static void exact_sizes(void)
 {
-	size_t n = raw(7, 0x0100, one, BODY(EXAMPLE A_IN));
+	static uint8_t out[DNS_MSG_MAX];
+	struct dns_answer a = {0};
+	size_t n, cut;
+
+	CHECK(dns_msg_query_for("a.test", LDNS_RR_TYPE_A, &query));
+	n = dns_msg_ask(&query, 1, out, sizeof(out));
+	CHECK(dns_msg_ask(&query, 1, out, n) == n &&
+	      dns_msg_ask(&query, 1, out, n - 1) == 0);
+	n = answer_of("a.test", LDNS_RR_TYPE_A,
+		      "a.test 60 IN A 192.0.2.1;a.test 60 IN A 192.0.2.2");
+	CHECK(got(n, &a) == DNS_MSG_GOT_ANSWER);
+	n = dns_msg_reply(&query, a.rcode, &a, false, out, sizeof(out));
+	CHECK(dns_msg_reply(&query, a.rcode, &a, false, out, n) == n &&
+	      LDNS_ANCOUNT(out) == 2 && !LDNS_TC_WIRE(out));
+	cut = dns_msg_reply(&query, a.rcode, &a, false, out, n - 1);
+	CHECK(cut < n && LDNS_ANCOUNT(out) == 0 && LDNS_TC_WIRE(out));
+	CHECK(dns_msg_reply(&query, a.rcode, &a, false, out, cut) == cut &&
+	      dns_msg_reply(&query, a.rcode, &a, false, out, cut - 1) == 0);
+	dns_msg_done(&a);
+	n = dns_msg_reply(&query, LDNS_RCODE_REFUSED, NULL, false, out, 512);
+	CHECK(dns_msg_reply(&query, LDNS_RCODE_REFUSED, NULL, false, out, n) ==
+		      n &&
+	      !LDNS_TC_WIRE(out) && LDNS_RCODE_WIRE(out) == LDNS_RCODE_REFUSED);
+	CHECK(dns_msg_reply(&query, LDNS_RCODE_REFUSED, NULL, false, out,
+			    n - 1) == 0);
+}
+
+/* Parameters that are nothing but their head, and records without any. */
+static void bare_services(void)
+{
+	uint32_t n;
+
+	CHECK(dns_msg_query_for("a.test", LDNS_RR_TYPE_SVCB, &query));
+	CHECK(records_of(BODY(A_TEST "\0\100\0\1" A_TEST "\0\100\0\1" SIXTY
+				     "\0\7\0\1\0\0\2\0\0"),
+			 &n) == 1);
+	CHECK(records_of(BODY(A_TEST "\0\100\0\1" A_TEST "\0\100\0\1" SIXTY
+				     "\0\3\0\1\0"),
+			 &n) == 1);
+	/* half of one: no target, nothing at all */
+	CHECK(records_of(BODY(A_TEST "\0\100\0\1" A_TEST "\0\100\0\1" SIXTY
+				     "\0\2\0\1"),
+			 &n) == 0);
+	CHECK(records_of(BODY(A_TEST "\0\100\0\1" A_TEST "\0\100\0\1" SIXTY
+				     "\0\0"),
+			 &n) == 0);
+}
+
+/* An answer that is made here is what it would be from elsewhere. */
+static void known(const char *text, ldns_rr_type type)
+{
 	struct dns_query ours;
 	uint8_t out[DNS_MSG_UDP_MAX];
 	struct dns_answer a, back;
-	ldns_pkt_rcode rcode;
 	struct addr addr;
+	size_t n;
 
-	CHECK(dns_msg_query(wire, n, &ours, &rcode) == DNS_MSG_ASK);
-	CHECK(addr_parse(STR("192.0.2.7"), &addr));
+	CHECK(dns_msg_query_for("a.test", type, &ours));
+	ours.id = 7;
+	CHECK(addr_parse(str_of(text), &addr));
 	dns_msg_known(&ours, &addr, 60, &a);
 	n = dns_msg_reply(&ours, LDNS_RCODE_NOERROR, &a, false, out,
 			  sizeof(out));
@@ -608,6 +667,9 @@ int main(void)
 	odd_records();
 	shows();
 	asks();
-	known();
+	exact_sizes();
+	bare_services();
+	known("192.0.2.7", LDNS_RR_TYPE_A);
+	known("2001:db8::7", LDNS_RR_TYPE_AAAA);
 	return check_status();
 }

@@ -131,9 +131,121 @@ static void broken(void)
 	}
 }
 
+/* What a message may lack, or have of another size. */
+enum missing {
+	NOTHING,
+	TUPLE, /* that of the first packet */
+	IP,
+	PROTO,
+	NUMBER,
+	SOURCE,
+	DESTINATION,
+	SOURCE_PORT,
+	DESTINATION_PORT,
+	SENT,
+	RECEIVED,
+	SENT_PACKETS,
+	SENT_BYTES,
+	MISSINGS
+};
+
+/* One attribute with that value; of another size, or not at all, where it is
+ * what is missing. */
+static void put_part(struct nlmsghdr *h, uint16_t type, const void *value,
+		     size_t n, bool missing, bool smaller)
+{
+	if (!missing)
+		mnl_attr_put(h, type, n, value);
+	else if (smaller)
+		mnl_attr_put(h, type, n - 1, value);
+}
+
+static void put_original(struct nlmsghdr *h, enum missing m, bool smaller)
+{
+	static const uint8_t src[4] = {192, 0, 0, 2}, dst[4] = {11, 0, 5, 1};
+	const uint8_t proto = IPPROTO_TCP;
+	const uint16_t sport = htons(40000), dport = htons(443);
+	struct nlattr *tuple = mnl_attr_nest_start(h, CTA_TUPLE_ORIG), *nest;
+
+	if (m != IP) {
+		nest = mnl_attr_nest_start(h, CTA_TUPLE_IP);
+		put_part(h, CTA_IP_V4_SRC, src, 4, m == SOURCE, smaller);
+		put_part(h, CTA_IP_V4_DST, dst, 4, m == DESTINATION, smaller);
+		mnl_attr_nest_end(h, nest);
+	}
+	if (m != PROTO) {
+		nest = mnl_attr_nest_start(h, CTA_TUPLE_PROTO);
+		put_part(h, CTA_PROTO_NUM, &proto, 1, m == NUMBER, smaller);
+		put_part(h, CTA_PROTO_SRC_PORT, &sport, 2, m == SOURCE_PORT,
+			 smaller);
+		put_part(h, CTA_PROTO_DST_PORT, &dport, 2,
+			 m == DESTINATION_PORT, smaller);
+		mnl_attr_nest_end(h, nest);
+	}
+	mnl_attr_nest_end(h, tuple);
+}
+
+static bool parses_without(enum missing m, bool smaller)
+{
+	uint64_t room[128];
+	struct nlmsghdr *h = mnl_nlmsg_put_header(room);
+	const uint64_t three = htobe64(3);
+	struct nlattr *nest;
+	struct flow f;
+
+	h->nlmsg_type = NFNL_SUBSYS_CTNETLINK << 8 | IPCTNL_MSG_CT_DELETE;
+	mnl_nlmsg_put_extra_header(h, sizeof(struct nfgenmsg));
+	if (m != TUPLE)
+		put_original(h, m, smaller);
+	if (m != SENT) {
+		nest = mnl_attr_nest_start(h, CTA_COUNTERS_ORIG);
+		put_part(h, CTA_COUNTERS_PACKETS, &three, 8, m == SENT_PACKETS,
+			 smaller);
+		put_part(h, CTA_COUNTERS_BYTES, &three, 8, m == SENT_BYTES,
+			 smaller);
+		mnl_attr_nest_end(h, nest);
+	}
+	if (m != RECEIVED)
+		put_counter(h, CTA_COUNTERS_REPLY, 1, 2);
+	/* types that are nobody's */
+	mnl_attr_put_u32(h, 32, 1);
+	mnl_attr_put_u32(h, 200, 1);
+	return flow_msg_parse(h, &f);
+}
+
+static void missing_parts(void)
+{
+	for (enum missing m = NOTHING; m < MISSINGS; m++)
+		for (int smaller = 0; smaller < 2; smaller++)
+			CHECK_MSG(parses_without(m, smaller) == (m == NOTHING),
+				  "%u %d", m, smaller);
+}
+
+/* A mark of another size is none; a message may end before its header does. */
+static void odd_ones(void)
+{
+	const struct shape s = {false, true, false, IPPROTO_UDP,
+				NFNL_SUBSYS_CTNETLINK};
+	uint64_t room[128];
+	struct nlmsghdr *h = message(room, &s);
+	struct flow f = {.mark = 7};
+
+	CHECK(flow_msg_parse(h, &f) && f.mark == 0 &&
+	      f.packet.proto == IPPROTO_UDP && f.packet.src.family == ADDR_V4);
+	mnl_attr_put_u16(h, CTA_MARK, 1);
+	CHECK(flow_msg_parse(h, &f) && f.mark == 0);
+	h->nlmsg_len = NLMSG_LENGTH(sizeof(struct nfgenmsg));
+	f.mark = 7;
+	CHECK(!flow_msg_parse(h, &f) && f.mark == 7);
+	h->nlmsg_len--;
+	CHECK(!flow_msg_parse(h, &f));
+}
+
 int main(void)
 {
 	whole();
+	missing_parts();
+	odd_ones();
 	broken();
 	return check_status();
 }

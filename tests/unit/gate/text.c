@@ -1,4 +1,4 @@
-/* The small pure parts: packets, records, the launcher's line, the listing. */
+/* The small pure parts: records, the launcher's line, the listing. */
 #include "runtime/gate/dns/resolved.h"
 #include "runtime/gate/l7/hello.h"
 #include "runtime/gate/l7/tokens.h"
@@ -13,46 +13,6 @@
 #include <string.h>
 
 static struct err err;
-
-static void packets(void)
-{
-	static const uint8_t v4[] = {0x45, 0, 0, 40,  0, 0,   0, 0, 64,
-				     6,	   0, 0, 192, 0, 0,   2, 8, 8,
-				     8,	   8, 1, 2,   1, 187, 0, 0};
-	static const uint8_t v6[] = {0x60, 0, 0,    0, 0, 16, 0, 64, 0xfd, 0, 0,
-				     0,	   0, 0,    0, 0, 0,  0, 0,  0,	   0, 0,
-				     0,	   2, 0x20, 1, 0, 0,  0, 0,  0,	   0, 0,
-				     0,	   0, 0,    0, 0, 0,  1, 17, 0,	   0, 0,
-				     0,	   0, 0,    0, 1, 2,  0, 53};
-	uint8_t copy[sizeof(v6)];
-	struct packet p;
-	char text[8];
-
-	CHECK(packet_parse(v4, sizeof(v4), &p));
-	CHECK(p.proto == IPPROTO_TCP && p.has_port && p.dport == 443 &&
-	      p.sport == 258 && p.dst.b[0] == 8 && p.src.b[0] == 192);
-	CHECK(p.src.family == ADDR_V4 && p.dst.family == ADDR_V4);
-	CHECK(packet_parse(v4, 22, &p) && !p.has_port);
-	CHECK(!packet_parse(v4, 19, &p));
-	CHECK(!packet_parse(v4, 0, &p));
-	memcpy(copy, v4, sizeof(v4));
-	copy[7] = 1; /* a later fragment */
-	CHECK(packet_parse(copy, sizeof(v4), &p) && !p.has_port);
-	memcpy(copy, v4, sizeof(v4));
-	copy[0] = 0x44;
-	CHECK(!packet_parse(copy, sizeof(v4), &p));
-	copy[0] = 0x4f;
-	CHECK(!packet_parse(copy, sizeof(v4), &p));
-	CHECK(packet_parse(v6, sizeof(v6), &p));
-	CHECK(p.proto == IPPROTO_UDP && p.has_port && p.dport == 53);
-	for (size_t n = 0; n < sizeof(v6); n++)
-		CHECK(packet_parse(v6, n, &p) == (n >= 40) && !p.has_port);
-	memcpy(copy, v6, sizeof(v6));
-	copy[41] = 255; /* an extension longer than the packet */
-	CHECK(packet_parse(copy, sizeof(v6), &p) && !p.has_port);
-	CHECK(strcmp(packet_proto_text(132, text), "sctp") == 0);
-	CHECK(strcmp(packet_proto_text(47, text), "47") == 0);
-}
 
 static void prefixes(void)
 {
@@ -613,7 +573,6 @@ static void batches(void)
 
 int main(void)
 {
-	packets();
 	prefixes();
 	records();
 	hellos();
