@@ -5,8 +5,10 @@
 
 #include <cjson/cJSON.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -58,6 +60,31 @@ static void alike_are_one(void)
 	CHECK(number_in(o, "port") == 80 && !cJSON_HasObjectItem(o, "count"));
 	cJSON_Delete(o);
 	CHECK(fold_take(&fold, line) == 0);
+}
+
+/* How much each moved is no difference, nor is what cannot be written a line. */
+static void of_flows(void)
+{
+	static char name[RECORD_MAX + 1];
+	struct logline l = {.up = 1, .down = 2};
+	struct record r = {.kind = RECORD_REQUEST,
+			   .reason = REASON_METHOD,
+			   .flow = &l};
+	char line[RECORD_MAX];
+
+	CHECK(fold_add(&fold, &r));
+	l.up = 3;
+	CHECK(fold_add(&fold, &r) && fold.n == 1);
+	l.down = 4;
+	CHECK(fold_add(&fold, &r) && fold.n == 1 && l.up == 3 && l.down == 4);
+	l.status = 403;
+	CHECK(fold_add(&fold, &r) && fold.n == 2);
+	memset(name, 'x', sizeof(name) - 1);
+	r.names[0] = name;
+	r.n_names = 1;
+	CHECK(!fold_add(&fold, &r) && fold.n == 2);
+	while (fold.n)
+		CHECK(fold_take(&fold, line) > 0);
 }
 
 static void room_ends(void)
@@ -149,11 +176,92 @@ static void stuck_counts(void)
 	close(ends[1]);
 }
 
+/* What has no line is lost, and nobody waits for room for it. */
+static void no_line(void)
+{
+	char got[200] = "";
+	int ends[2];
+
+	CHECK(pipe(ends) == 0);
+	out = (struct outlog){.fd = ends[1]};
+	outlog_line(&out, "", 0);
+	CHECK(out.n == 0 && out.n_lost == 1 && !out.stuck);
+	CHECK(outlog_pending(&out) && !outlog_has_room(&out) &&
+	      outlog_wait_ms(&out, 0) == 0);
+	outlog_line(&out, "a\n", 2);
+	CHECK(out.n_lost == 0);
+	outlog_finish(&out);
+	CHECK(!outlog_pending(&out) && read(ends[0], got, sizeof(got) - 1) > 0);
+	CHECK(strcmp(got, "{\"event\":\"lost\",\"count\":1}\na\n") == 0);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+/* A pipe that takes nothing now is none that is closed; one that nobody reads
+ * any more is, and no line goes there. */
+static void ends_of_the_reader(void)
+{
+	static char page[4096];
+	int ends[2];
+
+	CHECK(pipe(ends) == 0 && fcntl(ends[1], F_SETFL, O_NONBLOCK) == 0);
+	while (write(ends[1], page, sizeof(page)) > 0)
+		;
+	out = (struct outlog){.fd = ends[1]};
+	outlog_line(&out, "a\n", 2);
+	outlog_write(&out);
+	CHECK(out.n == 2 && out.head == 0 && !out.closed);
+	close(ends[0]);
+	outlog_write(&out);
+	CHECK(out.closed && !outlog_pending(&out) &&
+	      outlog_wait_ms(&out, 0) == -1);
+	outlog_line(&out, "b\n", 2);
+	CHECK(out.n == 2 && out.n_lost == 0);
+	outlog_lost(&out, 1);
+	CHECK(!outlog_pending(&out));
+	close(ends[1]);
+}
+
+/* The ring's end is within a line; what is read is what was put. */
+static void round_the_ring(void)
+{
+	static char line[3000], got[PIPE_BUF];
+	size_t sent = 0, taken = 0;
+	int ends[2];
+
+	CHECK(pipe(ends) == 0);
+	out = (struct outlog){.fd = ends[1]};
+	for (unsigned i = 0; i < 200; i++) {
+		for (size_t k = 0; k < sizeof(line); k++)
+			line[k] = (char)('a' + (sent + k) % 23);
+		outlog_line(&out, line, sizeof(line));
+		sent += sizeof(line);
+		while (outlog_pending(&out)) {
+			ssize_t n;
+
+			outlog_write(&out);
+			n = read(ends[0], got, sizeof(got));
+			CHECK(n > 0);
+			for (ssize_t k = 0; k < n; k++)
+				if (got[k] != (char)('a' + taken++ % 23))
+					CHECK(false);
+		}
+	}
+	CHECK(taken == sent && out.n_lost == 0);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 int main(void)
 {
 	alike_are_one();
+	of_flows();
 	room_ends();
 	full_waits();
 	stuck_counts();
+	CHECK(signal(SIGPIPE, SIG_IGN) != SIG_ERR);
+	no_line();
+	ends_of_the_reader();
+	round_the_ring();
 	return check_status();
 }

@@ -1,6 +1,6 @@
 /*
  * The gate beside HAProxy: log lines, answers of the runtime socket, the lists
- * of certificates and profiles, certificates, pins without HAProxy.
+ * of certificates, certificates, pins without HAProxy.
  */
 #include "runtime/gate/l7/admin.h"
 #include "runtime/gate/l7/clients.h"
@@ -8,7 +8,6 @@
 #include "runtime/gate/l7/l7log.h"
 #include "runtime/gate/l7/pins.h"
 #include "runtime/gate/requestless.h"
-#include "runtime/gate/plan/profiles.h"
 #include "runtime/gate/record/logline.h"
 
 #include "tests/check.h"
@@ -217,67 +216,6 @@ static void crt_lists(void)
 	CHECK(lists("/run/gate/leaf/1.pem a.*.test\n") == -EPROTO);
 	CHECK(lists("/run/gate/leaf/1.pem  a.test\n") == -EPROTO);
 	CHECK(lists("/run/gate/leaf/1.pem a;b\n") == -EPROTO);
-}
-
-#define PROFILES                                                               \
-	"membrane-profiles 1\n1 a.test g-0000000001\n1 **.b.test "             \
-	"g-0000000002\nd2 ** d-0000000003\n1 10.0.0.0/8 g-0000000004\n1 "      \
-	"a.test g-0000000005\n"
-
-static int profiles_of(const char *text)
-{
-	struct profiles p;
-	int rc = profiles_parse(str_of(text), &p, &err);
-
-	if (rc == 0)
-		profiles_free(&p);
-	return rc;
-}
-
-static void profile_maps(void)
-{
-	struct addr a = {ADDR_V4, {10, 1, 2, 3}}, b = {ADDR_V4, {11, 1, 2, 3}};
-	struct profiles p = {0};
-
-	CHECK(profiles_parse(STR(PROFILES), &p, &err) == 0 && p.n == 5);
-	CHECK(str_is(profiles_find(&p, STR("1"), STR("a.test"), NULL),
-		     "g-0000000001"));
-	CHECK(str_is(profiles_find(&p, STR("1"), STR("x.y.b.test"), &a),
-		     "g-0000000002"));
-	CHECK(str_is(profiles_find(&p, STR("1"), STR(""), &a), "g-0000000004"));
-	CHECK(profiles_find(&p, STR("1"), STR("c.test"), &b).n == 0);
-	CHECK(str_is(profiles_find(&p, STR("d2"), STR("c.test"), &b),
-		     "d-0000000003"));
-	CHECK(profiles_find(&p, STR("3"), STR("a.test"), NULL).n == 0);
-	/* an address alone has no name, which not even "**" is about */
-	CHECK(profiles_find(&p, STR("d2"), STR(""), &b).n == 0);
-	CHECK(profiles_minds(&p, STR("c.test")));
-	profiles_free(&p);
-	CHECK(profiles_parse(STR("membrane-profiles 1\n1 a.test g-0000000001\n"
-				 "d1 *.b.test d-0000000003\n"
-				 "c2 c.test -\n"),
-			     &p, &err) == 0);
-	CHECK(!profiles_minds(&p, STR("a.test")));
-	/* "-" is no line of the policy */
-	CHECK(profiles_find(&p, STR("c2"), STR("c.test"), NULL).n == 0);
-	CHECK(str_is(profiles_find(&p, STR("d1"), STR("x.b.test"), NULL),
-		     "d-0000000003"));
-	CHECK(profiles_minds(&p, STR("x.b.test")));
-	CHECK(!profiles_minds(&p, STR("")));
-	profiles_free(&p);
-	CHECK(profiles_parse(STR("membrane-profiles 1\n1 a.test g-0000000001\n"
-				 "d2 10.0.0.0/8 d-0000000004\n"),
-			     &p, &err) == 0);
-	CHECK(profiles_minds(&p, STR("c.test")));
-	profiles_free(&p);
-	CHECK(profiles_of("membrane-profiles 1\n") == 0);
-	CHECK(profiles_of("membrane-profiles 1\nc1 a.test -\n") == 0);
-	CHECK(profiles_of("membrane-profiles 2\n") == -EPROTO);
-	CHECK(profiles_of("") == -EPROTO);
-	CHECK(profiles_of("membrane-profiles 1\n1 a.test\n") == -EPROTO);
-	CHECK(profiles_of("membrane-profiles 1\n1 a.test g-0\n") == -EPROTO);
-	CHECK(profiles_of("membrane-profiles 1\n1 a,b g-0000000001\n") ==
-	      -EPROTO);
 }
 
 /* --- certificates -------------------------------------------------------- */
@@ -579,7 +517,6 @@ int main(void)
 	onwards();
 	answers();
 	crt_lists();
-	profile_maps();
 	certificates();
 	no_haproxy();
 	fake_haproxy();

@@ -1,4 +1,4 @@
-/* names.map: what is refused, what matches, what becomes of an address. */
+/* names.map: what is read, and what is refused. */
 #include "runtime/gate/plan/names.h"
 
 #include "tests/check.h"
@@ -73,6 +73,19 @@ static void refuses(void)
 		ASK "ask a.b a1 60 tls - a-0123456789\n",
 		ASK "ask a.b a1,a1 60 - - a-0123456789\n",
 		ASK "ask 10.0.0.0/8 a1 60 - - a-0123456789\n",
+		ASK "ask a.b\n",
+		ASK "ask a.b a1\n",
+		ASK "ask a.b a1 60\n",
+		ASK "ask a.b a1 60 -\n",
+		ASK "ask a.b a1 60 - -\n",
+		ASK "ask a..b a1 60 - - a-0123456789\n",
+		ASK "ask a.b a1 60 - public a-0123456789\n",
+		ASK "ask a.b a2 60 - - a-0123456789\n",
+		ASK "asknet\n",
+		ASK "asknet 10.0.0.0/8 1 60 - a-0123456789\n",
+		ASK "asknet 10.0.0.0/8 a1 60 tls a-0123456789\n",
+		ASK "asknet 10.0.0.1/8 a1 60 - a-0123456789\n",
+		ASK "asknet 10.0.0.0/8 a1 60 - g-0123456789\n",
 		ASK "asknet a.b a1 60 - a-0123456789\n",
 		ASK "asknet 10.0.0.1 a1 60 - a-0123456789\n",
 		ASK "asknet 10.0.0.0/8 a1 60 - private a-0123456789\n",
@@ -95,6 +108,10 @@ static void refuses(void)
 		"membrane-names 2\nupstream hosts\n",
 		"membrane-names 2\nupstream tls 8.8.8.8 853\n",
 		"membrane-names 2\nupstream https https://d.test/q\n",
+		"membrane-names 2\nupstream\n",
+		"membrane-names 2\nupstream udp\n",
+		"membrane-names 2\nupstream udp 8.8.8.8\n",
+		"membrane-names 2\nupstream udp 8.8.8 53\n",
 		"membrane-names 2\nupstream udp 8.8.8.8 0\n",
 		"membrane-names 2\nupstream udp 8.8.8.8 65536\n",
 		"membrane-names 2\nupstream udp 8.8.8.8 +53\n",
@@ -109,6 +126,7 @@ static void refuses(void)
 		HEAD "floor 127.0.0.1/8\n",
 		HEAD "floor 127.0.0.0/8 x\n",
 		HEAD "private 10.0.0.0/8\nfloor 127.0.0.0/8\n",
+		HEAD "private 10.0.0.1\n",
 		HEAD "cover 10.0.0.0/33\n",
 		HEAD "ports 1\n",
 		HEAD "ports 1 \n",
@@ -136,6 +154,15 @@ static void refuses(void)
 		ONE "name a.b d1 - g-0123456789\n",
 		ONE "guard a.b 1 d-0123456789\n",
 		ONE "guard a.b d1 d-0123456789\n",
+		ONE "guard a.b\n",
+		HEAD "ports d1 tcp/1\nguard a.b d1 g-0123456789\n",
+		HEAD "ports d1 tcp/1\nguard a..b d1 d-0123456789\n",
+		HEAD "ports d1 tcp/1\nguard a.b d-0123456789\n",
+		HEAD "deny\n",
+		HEAD "deny a.b\n",
+		HEAD "deny a..b d-0123456789\n",
+		HEAD "deny a.b g-0123456789\n",
+		HEAD "deny a.b d-0123456789 x\n",
 		HEAD "nmae a.b 1 - g-0123456789\n",
 		HEAD "name\n",
 		HEAD "name a.b\n",
@@ -154,6 +181,13 @@ static void refuses(void)
 		ONE "name a.b 1, - g-0123456789\n",
 		ONE "name a.b ,1 - g-0123456789\n",
 		ONE "name a.b 1 public g-0123456789\n",
+		ONE "name a.b 1\n",
+		ONE "name a.b 1 g-0123456789\n",
+		ONE "name a.b 1 - g_0123456789\n",
+		ONE "name a.b 1 - g-01234567:9\n",
+		ONE "name a.b 1 - g-01234567/9\n",
+		ONE "name a.b 1 - g-01234567`9\n",
+		ONE "name a.b 1 - g-01234567g9\n",
 		ONE "name a.b 1 - g-012345678\n",
 		ONE "name a.b 1 - d-0123456789\n",
 		ONE "name a.b 1 - g-012345678G\n",
@@ -172,99 +206,54 @@ static void refuses(void)
 	text[20] = '\0';
 	CHECK(names_parse((struct str){text, sizeof(HEAD) - 1}, &map, &err) <
 	      0);
-	snprintf(text, sizeof(text), ONE "name %064d.b 1 - g-0123456789\n", 0);
-	CHECK(!parses(text));
-	snprintf(text, sizeof(text), ONE "name %063d.b 1 - g-0123456789\n", 0);
-	CHECK(parses(text));
+	CHECK(names_parse((struct str){text, LIMIT_PLAN_BYTES + 1u}, &map,
+			  &err) == -EPROTO);
 }
 
-static const char map_text[] = HEAD "floor 127.0.0.0/8\n"
-				    "private 10.0.0.0/8\n"
-				    "private 11.0.0.0/8\n"
-				    "cover 10.1.0.0/16\n"
-				    "ports 1 tcp/443,udp/8000-8999\n"
-				    "ports 2 udp/53\n"
-				    "ports 3 tcp/22\n"
-				    "ports 5 tcp/80\n"
-				    "ports 7 tcp/443\n"
-				    "ports 9 tcp/443\n"
-				    "name **.deep.test 3 - g-0000000003\n"
-				    "name *.*.two.test 9 - g-0000000009\n"
-				    "name *.one.test 2 - g-0000000002\n"
-				    "name a.one.test 7 - g-0000000007\n"
-				    "name exact.test 1 - g-0000000001\n"
-				    "name exact.test 5 private g-0000000005\n"
-				    "name inner.test - private g-0000000006\n";
-
-static bool matches(const struct names_map *map, const char *name,
-		    uint32_t n_lines)
+/* As long as they may be, and one byte longer. */
+static void lengths(void)
 {
-	struct names_match m;
-	bool any = names_match(map, str_of(name), &m);
+	char name[LIMIT_NAME_BYTES + 2], text[512];
 
-	return any == (n_lines > 0) && m.n_lines == n_lines;
+	for (int more = 0; more < 2; more++) {
+		snprintf(text, sizeof(text),
+			 ONE "name %0*d.b 1 - g-0123456789\n",
+			 (int)LIMIT_LABEL_BYTES + more, 0);
+		CHECK(parses(text) == !more);
+		memset(name, 'z', sizeof(name));
+		for (size_t at = 50; at < LIMIT_NAME_BYTES; at += 50)
+			name[at] = '.';
+		name[LIMIT_NAME_BYTES + more] = '\0';
+		CHECK(names_pattern(str_of(name)) == !more);
+	}
+	CHECK(names_pattern(STR("az09-_.*")) && !names_pattern(STR("a{")) &&
+	      !names_pattern(STR("a`")) && !names_pattern(STR("a/")) &&
+	      !names_pattern(STR("a:")));
 }
 
-static void match(void)
+/* So many lines about names, and one more. */
+static void many_lines(void)
 {
-	struct names_map map;
-	struct names_match m;
+	static char text[LIMIT_GRANTS * 24u];
 
-	CHECK(names_parse(str_of(map_text), &map, &err) == 0);
-	CHECK(matches(&map, "exact.test", 2));
-	CHECK(matches(&map, "x.exact.test", 0));
-	CHECK(matches(&map, "xexact.test", 0));
-	CHECK(matches(&map, "exact.tes", 0));
-	CHECK(matches(&map, "test", 0));
-	CHECK(matches(&map, "", 0));
-	CHECK(matches(&map, "one.test", 0));
-	CHECK(matches(&map, "b.one.test", 1));
-	CHECK(matches(&map, "a.one.test", 2));
-	CHECK(matches(&map, "b.a.one.test", 0));
-	CHECK(matches(&map, "bone.test", 0));
-	CHECK(matches(&map, "two.test", 0));
-	CHECK(matches(&map, "a.two.test", 0));
-	CHECK(matches(&map, "a.b.two.test", 1));
-	CHECK(matches(&map, "a.b.c.two.test", 0));
-	CHECK(matches(&map, "deep.test", 0));
-	CHECK(matches(&map, "a.deep.test", 1));
-	CHECK(matches(&map, "c.b.a.deep.test", 1));
-	CHECK(matches(&map, "adeep.test", 0));
-	CHECK(names_match(&map, STR("a.one.test"), &m));
-	CHECK(str_is(m.lines[0]->id, "g-0000000007"));
-	CHECK(names_class_next(&m.classes, 1) == 2 &&
-	      names_class_next(&m.classes, 3) == 7 &&
-	      names_class_next(&m.classes, 8) == 0);
-	names_free(&map);
-	CHECK(names_parse(STR(ONE "name ** 1 - g-0123456789\n"), &map, &err) ==
-	      0);
-	CHECK(matches(&map, "anything.at.all", 1));
-	CHECK(matches(&map, "", 0));
-	names_free(&map);
+	for (unsigned more = 0; more < 2; more++) {
+		size_t n = (size_t)sprintf(text, HEAD);
+
+		for (unsigned i = 0; i < LIMIT_GRANTS + more; i++) {
+			memcpy(text + n, "deny a d-0123456789\n", 20);
+			n += 20;
+		}
+		text[n] = '\0';
+		CHECK(parses(text) == !more);
+	}
+	CHECK(strstr(err.text, "more than 20000 names"));
 }
 
 #define QUIC ONE "ports q1 tcp/443\n"
 
-/* Sets of their own, beside those of the grant. */
-static void guards(void)
+/* A guard has one class, which is of no grant. */
+static void guard_classes(void)
 {
-	struct names_map map;
-	struct names_match m;
-
-	CHECK(names_parse(STR(HEAD "ports 3 tcp/443\nports d2 tcp/22\n"
-				   "ports q4 tcp/443\n"
-				   "name **.test 3 - g-0123456789\n"
-				   "guard *.test d2 d-0123456789\n"
-				   "guard a.test q4 d-0123456789\n"),
-			  &map, &err) == 0);
-	CHECK(names_match(&map, STR("a.test"), &m));
-	CHECK(names_class_next(&m.classes, 1) == 3 &&
-	      names_class_next(&m.classes, 4) == 2 * LIMIT_CLASSES + 2 &&
-	      names_class_next(&m.classes, 2 * LIMIT_CLASSES + 3) ==
-		      3 * LIMIT_CLASSES + 4);
-	CHECK(names_match(&map, STR("b.test"), &m));
-	CHECK(!names_class_has(&m.classes, 3 * LIMIT_CLASSES + 4));
-	names_free(&map);
 	CHECK(!parses(QUIC "guard a.test q d-0123456789\n"));
 	CHECK(!parses(QUIC "guard a.test q0 d-0123456789\n"));
 	CHECK(!parses(QUIC "guard a.test q2 d-0123456789\n"));
@@ -274,235 +263,12 @@ static void guards(void)
 	CHECK(parses(QUIC "guard a.test q1 d-0123456789\n"));
 }
 
-/* The ports of a line's classes; "h" is no grant of what is not HTTP. */
-static void permits(void)
-{
-	struct names_map map;
-	struct names_match m;
-
-	CHECK(names_parse(STR(HEAD "ports 1 tcp/443,udp/8000-8999\n"
-				   "ports 2 udp/53\nports 3 tcp/80\n"
-				   "name a.test 1,2,h3 - g-0123456789\n"),
-			  &map, &err) == 0);
-	CHECK(names_match(&map, STR("a.test"), &m));
-	CHECK(names_permits(&map, m.lines[0], "tcp", 443));
-	CHECK(!names_permits(&map, m.lines[0], "udp", 443));
-	CHECK(!names_permits(&map, m.lines[0], "tcp", 444));
-	CHECK(names_permits(&map, m.lines[0], "udp", 8000));
-	CHECK(names_permits(&map, m.lines[0], "udp", 8999));
-	CHECK(!names_permits(&map, m.lines[0], "udp", 9000));
-	CHECK(names_permits(&map, m.lines[0], "udp", 53));
-	CHECK(!names_permits(&map, m.lines[0], "tcp", 80));
-	CHECK(!names_permits(&map, m.lines[0], "icmp", 443));
-	names_free(&map);
-}
-
-static enum names_verdict judge(const struct names_map *map, const char *name,
-				const char *text, unsigned *out_first)
-{
-	struct names_hosts hosts = {0};
-	struct names_classes classes = {0};
-	struct names_match m;
-	enum names_verdict v;
-	struct addr a;
-
-	CHECK(addr_parse(STR("192.0.2.77"), &a));
-	CHECK(names_hosts_add(&hosts, &a));
-	CHECK(names_match(map, str_of(name), &m));
-	CHECK(addr_parse(str_of(text), &a));
-	v = names_judge(map, &m, &hosts, &a, &classes);
-	*out_first = names_class_next(&classes, 1);
-	return v;
-}
-
-/* H-6 */
-static void machine(void)
-{
-	struct names_map map;
-	unsigned k;
-
-	CHECK(names_parse(STR(HEAD "cover 192.0.0.0/24\ncover 192.0.0.5/32\n"
-				   "ports 1 tcp/443\n"
-				   "name a.test 1 private g-0123456789\n"),
-			  &map, &err) == 0);
-	CHECK(judge(&map, "a.test", "192.0.0.9", &k) == NAMES_OPEN);
-	CHECK(judge(&map, "a.test", "192.0.0.5", &k) == NAMES_FLOOR);
-	names_free(&map);
-}
-
-/* S-1, S-2 */
-static void judges(void)
-{
-	struct names_map map;
-	unsigned k;
-
-	CHECK(names_parse(str_of(map_text), &map, &err) == 0);
-	CHECK(judge(&map, "b.one.test", "192.0.2.1", &k) == NAMES_OPEN &&
-	      k == 2);
-	CHECK(judge(&map, "b.one.test", "10.2.0.1", &k) == NAMES_PRIVATE);
-	CHECK(judge(&map, "b.one.test", "10.1.0.1", &k) == NAMES_COVERED);
-	/* the map can call more private than addr_scope() does */
-	CHECK(judge(&map, "b.one.test", "11.0.0.1", &k) == NAMES_PRIVATE);
-	/* and cannot leave anything out */
-	CHECK(judge(&map, "b.one.test", "192.168.1.1", &k) == NAMES_PRIVATE);
-	CHECK(judge(&map, "b.one.test", "100.64.0.1", &k) == NAMES_PRIVATE);
-	CHECK(judge(&map, "b.one.test", "fd12::1", &k) == NAMES_PRIVATE);
-	CHECK(judge(&map, "b.one.test", "64:ff9b::a00:1", &k) == NAMES_PRIVATE);
-	CHECK(judge(&map, "b.one.test", "2002:a00:1::1", &k) == NAMES_PRIVATE);
-	CHECK(judge(&map, "exact.test", "192.0.2.1", &k) == NAMES_OPEN &&
-	      k == 1);
-	CHECK(judge(&map, "exact.test", "10.1.0.1", &k) == NAMES_OPEN &&
-	      k == 5);
-	CHECK(judge(&map, "inner.test", "10.9.0.1", &k) == NAMES_OPEN &&
-	      k == 0);
-	CHECK(judge(&map, "exact.test", "127.0.0.1", &k) == NAMES_FLOOR);
-	CHECK(judge(&map, "exact.test", "169.254.169.254", &k) == NAMES_FLOOR);
-	CHECK(judge(&map, "exact.test", "::ffff:8.8.8.8", &k) == NAMES_FLOOR);
-	CHECK(judge(&map, "exact.test", "fe80::1", &k) == NAMES_FLOOR);
-	CHECK(judge(&map, "exact.test", "192.0.0.1", &k) == NAMES_FLOOR);
-	CHECK(judge(&map, "exact.test", "192.0.2.77", &k) == NAMES_HOST);
-	names_free(&map);
-}
-
-static void hosts(void)
-{
-	struct names_hosts h = {0};
-	struct addr a = {.family = ADDR_V4};
-
-	for (unsigned i = 0; i < NAMES_HOSTS_MAX; i++) {
-		a.b[3] = (uint8_t)i;
-		CHECK(names_hosts_add(&h, &a));
-	}
-	CHECK(names_hosts_add(&h, &a) && h.n == NAMES_HOSTS_MAX);
-	a.b[2] = 1;
-	CHECK(!names_hosts_add(&h, &a));
-}
-
-/* What may be asked: by name, by address, by the order of the lines. */
-static void asks(void)
-{
-	static const char text[] =
-		HEAD "ports 1 tcp/443\nports 2 tcp/22\nports d1 tcp/25\n"
-		     "ports a1 tcp/443\nports a2 tcp/1-65535\n"
-		     "name own.test 2,h1 - g-0000000001\n"
-		     "ask **.docs.test a1 30 - - a-0000000001\n"
-		     "ask ** a2 60 http private a-0000000002\n"
-		     "asknet 10.0.0.0/8 a1 60 - a-0000000003\n"
-		     "guard **.docs.test d1 d-0000000001\n";
-	const struct names_ask *ask;
-	struct names_match m;
-	struct names_map map;
-	struct addr addr;
-	bool http = false;
-
-	if (names_parse(str_of(text), &map, &err) < 0) {
-		CHECK_MSG(false, "%s", err.text);
-		return;
-	}
-	CHECK(!names_match(&map, STR("a.docs.test"), &m) && m.ask);
-	CHECK(m.ask && str_is(m.ask->line.id, "a-0000000001"));
-	CHECK(names_class_has(&m.classes, 4 * LIMIT_CLASSES + 1) &&
-	      names_class_has(&m.classes, 4 * LIMIT_CLASSES + 2) &&
-	      names_class_has(&m.classes, 2 * LIMIT_CLASSES + 1));
-	CHECK(!names_class_has(&m.classes_private, 4 * LIMIT_CLASSES + 1) &&
-	      names_class_has(&m.classes_private, 4 * LIMIT_CLASSES + 2));
-	/* of what is granted, too, the rest can be asked about */
-	CHECK(names_match(&map, STR("own.test"), &m) && m.ask &&
-	      names_class_has(&m.classes, 2));
-	names_only_asked(&m);
-	CHECK(!names_class_has(&m.classes, 2) && m.n_lines == 0 &&
-	      !names_class_has(&m.classes, LIMIT_CLASSES + 1) &&
-	      names_class_has(&m.classes, 4 * LIMIT_CLASSES + 2));
-	CHECK(names_opens(&map, STR("own.test"), 443, &http) && http);
-	CHECK(names_opens(&map, STR("own.test"), 22, &http) && !http);
-	CHECK(!names_opens(&map, STR("own.test"), 80, &http));
-	ask = names_asked(&map, STR("a.docs.test"), 443);
-	CHECK(ask && ask->wait_s == 30 && !ask->http);
-	ask = names_asked(&map, STR("a.docs.test"), 80);
-	CHECK(ask && ask->wait_s == 60 && ask->http && ask->line.private_ok);
-	CHECK(addr_parse(STR("10.1.2.3"), &addr));
-	ask = names_asked_addr(&map, &addr, 443);
-	CHECK(ask && str_is(ask->line.id, "a-0000000003"));
-	CHECK(!names_asked_addr(&map, &addr, 80));
-	CHECK(names_ask_of(&map, STR("a-0000000003"), STR("x.test"), &addr) ==
-	      ask);
-	CHECK(names_ask_of(&map, STR("a-0000000001"), STR("x.docs.test"),
-			   &addr));
-	CHECK(!names_ask_of(&map, STR("a-0000000001"), STR("docs.test"),
-			    &addr));
-	CHECK(addr_parse(STR("11.1.2.3"), &addr));
-	CHECK(!names_asked_addr(&map, &addr, 443) &&
-	      !names_ask_of(&map, STR("a-0000000003"), STR("x.test"), &addr));
-	names_free(&map);
-}
-
-/* '*' leads to public addresses alone; a network of its own is about others. */
-static void star_and_net(void)
-{
-	static const char text[] =
-		ASK "ask ** a1 60 - - a-0000000001\n"
-		    "asknet 0.0.0.0/0 a1 60 - a-0000000001\n"
-		    "asknet 10.0.0.0/8 a1 60 - a-0000000003\n";
-	const struct names_ask *ask;
-	struct names_map map;
-	struct addr addr;
-
-	CHECK(names_parse(str_of(text), &map, &err) == 0);
-	CHECK(addr_parse(STR("10.1.2.3"), &addr));
-	ask = names_asked_addr(&map, &addr, 443);
-	CHECK(ask && str_is(ask->line.id, "a-0000000003"));
-	CHECK(addr_parse(STR("1.2.3.4"), &addr));
-	ask = names_asked_addr(&map, &addr, 443);
-	CHECK(ask && str_is(ask->line.id, "a-0000000001"));
-	CHECK(addr_parse(STR("192.168.1.1"), &addr) &&
-	      !names_asked_addr(&map, &addr, 443));
-	names_free(&map);
-}
-
-/* Behind a proxy: which names go past it, and into which set they open. */
-static void past(void)
-{
-	static const struct {
-		const char *name;
-		bool matches, past;
-	} cases[] = {
-		{"a.direct.test", true, true},
-		{"a.other.test", true, false},
-		{"direct.example", false, false},
-	};
-	struct names_map map;
-	struct names_match m;
-
-	CHECK(names_parse(STR("membrane-names 2\n"
-			      "upstream proxy udp 9.9.9.9 53\n"
-			      "past **.direct.test\npast direct.example\n"
-			      "ports 1 tcp/443\nname **.test 1 - "
-			      "g-0123456789\n"),
-			  &map, &err) == 0);
-	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		bool any = names_match(&map, str_of(cases[i].name), &m);
-		unsigned set = names_class_next(&m.classes, NAMES_CLASS_PAST);
-
-		CHECK(any == cases[i].matches && m.past == cases[i].past);
-		CHECK(set == (m.past ? NAMES_CLASS_PAST : 0));
-		CHECK(names_class_next(&m.classes_private, NAMES_CLASS_PAST) ==
-		      set);
-	}
-	names_free(&map);
-}
-
 int main(void)
 {
-	past();
 	accepts();
 	refuses();
-	match();
-	guards();
-	permits();
-	judges();
-	machine();
-	hosts();
-	asks();
-	star_and_net();
+	lengths();
+	many_lines();
+	guard_classes();
 	return check_status();
 }

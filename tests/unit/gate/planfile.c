@@ -1,5 +1,8 @@
 /* Files of a plan as the gate reads them, and what it wants of docker.json. */
 #include "runtime/gate/plan/planfile.h"
+
+#include "compiler/base/sha256.h"
+#include "compiler/plan/plan.h"
 #include "tests/check.h"
 
 #include <errno.h>
@@ -53,6 +56,28 @@ static void files(void)
 	CHECK(planfile_read(top, "docker.json", &text, &err) == -EFBIG);
 }
 
+/* A file that ends before it is as long as it was said to be: as /sys has. */
+static void short_files(void)
+{
+	struct str text;
+	int rc = planfile_read("/sys/kernel", "uevent_seqnum", &text, &err);
+
+	CHECK(rc == -EIO || (rc == -ENOENT && access("/sys/kernel", F_OK) < 0));
+}
+
+/* Descriptor 0 is one like any other. */
+static void without_input(void)
+{
+	struct str text;
+
+	put("ab", 2);
+	CHECK(close(STDIN_FILENO) == 0);
+	CHECK(planfile_read(top, "docker.json", &text, &err) == 0 &&
+	      str_is(text, "ab"));
+	planfile_free(text);
+	CHECK(open("/dev/null", O_RDONLY) == STDIN_FILENO);
+}
+
 static struct planfile_vectors got;
 
 static int read_vectors(const char *json)
@@ -67,6 +92,8 @@ static void links(void)
 		"{\"link\":\"apart\"}",
 		"{\"link\":\"apart\",\"addresses\":[]}",
 		"{\"link\":\"apart\",\"addresses\":[\"gate.test\"]}",
+		"{\"link\":\"apart\",\"addresses\":[1]}",
+		"{\"link\":\"apart\",\"addresses\":[\"10.96.0.53\",1]}",
 		"{\"link\":\"apart\",\"addresses\":[\"1.2.3.4\",\"1.2.3.5\","
 		"\"1.2.3.6\"]}",
 		"{\"link\":\"wire\",\"addresses\":[\"10.96.0.53\"]}",
@@ -192,17 +219,77 @@ static void folders(void)
 	CHECK(unlinkat(dir, "..data", 0) == 0);
 }
 
+/* As long as a path may be, and one byte longer. */
+static void long_folders(void)
+{
+	char path[PLANFILE_PATH_MAX], name[64], out[PLANFILE_PATH_MAX];
+	size_t n;
+
+	for (int more = 0; more < 2; more++) {
+		/* without a link, whether it is there or not */
+		memset(path, '/', sizeof(path));
+		n = sizeof(path) - sizeof("/..data") + (size_t)more;
+		path[n] = '\0';
+		CHECK(planfile_folder(path, out, &err) ==
+		      (more ? -ENAMETOOLONG : 0));
+	}
+	snprintf(path, sizeof(path), "%s/", top);
+	for (n = strlen(path); n < sizeof(path) - 40; n++)
+		path[n] = n % 2 ? '/' : '.';
+	path[n] = '\0';
+	memset(name, '.', sizeof(name));
+	for (int more = 0; more < 2; more++) {
+		name[sizeof(path) - 2 - n + (size_t)more] = '\0';
+		CHECK(symlinkat(name, dir, "..data") == 0);
+		CHECK(planfile_folder(path, out, &err) == (more ? -EPROTO : 0));
+		CHECK(more || strlen(out) == PLANFILE_PATH_MAX - 1);
+		CHECK(unlinkat(dir, "..data", 0) == 0);
+		name[sizeof(path) - 2 - n + (size_t)more] = '.';
+	}
+}
+
+/* The plan that is meant, and what is under its name is as it says. */
+static void seals(void)
+{
+	struct arena *a = arena_new();
+	char hex[SHA256_HEX_MAX], other[SHA256_HEX_MAX];
+	struct plan p = {0};
+	const char *place = arena_fmt(a, "%s/plan", top).p;
+
+	plan_add(a, &p, STR("names.map"), STR("membrane-names 2\n"));
+	CHECK(plan_write(place, &p, &err) == 0);
+	sha256_hex(plan_manifest(a, &p), hex);
+	CHECK(planfile_sealed(place, str_of(hex), &err) == 0);
+	snprintf(other, sizeof(other), "%s", hex);
+	other[0] = other[0] == '0' ? '1' : '0';
+	CHECK(says(planfile_sealed(place, str_of(other), &err), -EPROTO, hex));
+	CHECK(planfile_sealed(place, STR(""), &err) == -EPROTO);
+	CHECK(planfile_sealed(top, str_of(hex), &err) == -ENOENT);
+	/* altered, and of the digest that is meant */
+	CHECK(truncate(arena_fmt(a, "%s/names.map", place).p, 3) == 0);
+	CHECK(says(planfile_sealed(place, str_of(hex), &err), -EPROTO,
+		   "names.map"));
+	CHECK(unlink(arena_fmt(a, "%s/names.map", place).p) == 0 &&
+	      unlink(arena_fmt(a, "%s/manifest.json", place).p) == 0 &&
+	      rmdir(place) == 0);
+	arena_free(a);
+}
+
 int main(void)
 {
 	CHECK(mkdtemp(top));
 	dir = open(top, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	CHECK(dir >= 0);
 	files();
+	short_files();
+	without_input();
 	CHECK(unlinkat(dir, "docker.json", 0) == 0);
 	links();
 	ports();
 	sorted_ports();
 	folders();
+	long_folders();
+	seals();
 	CHECK(unlinkat(dir, "other", 0) == 0 && unlinkat(dir, "pipe", 0) == 0);
 	CHECK(close(dir) == 0 && rmdir(top) == 0);
 	return check_status();

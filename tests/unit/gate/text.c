@@ -1,126 +1,19 @@
-/* The small pure parts: records, the launcher's line, the listing. */
+/* The small pure parts: the launcher's line, the listing. */
+#include "compiler/base/sys/clock.h"
 #include "runtime/gate/dns/resolved.h"
 #include "runtime/gate/l7/hello.h"
 #include "runtime/gate/l7/tokens.h"
 #include "runtime/gate/packet/ruleset.h"
 #include "runtime/gate/record/outlog.h"
-#include "runtime/gate/record/record.h"
 
 #include "tests/check.h"
 
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct err err;
-
-static void prefixes(void)
-{
-	struct record_prefix p;
-	struct packet tcp = {.proto = IPPROTO_TCP},
-		      udp = {.proto = IPPROTO_UDP},
-		      icmp = {.proto = IPPROTO_ICMP};
-
-	CHECK(record_prefix(STR("membrane:allow:"), &p) && p.allow &&
-	      p.reason == REASON_GRANTED && p.id.n == 0);
-	CHECK(record_prefix(STR("membrane:denied:d-0123456789"), &p) &&
-	      !p.allow && p.reason == REASON_DENIED &&
-	      str_is(p.id, "d-0123456789"));
-	CHECK(record_prefix(STR("membrane:no-grant: "), &p) &&
-	      p.reason == REASON_NO_GRANT && p.id.n == 0);
-	CHECK(record_reason(&p, &tcp, false) == REASON_NO_GRANT);
-	CHECK(record_reason(&p, &tcp, true) == REASON_PORT);
-	CHECK(record_reason(&p, &udp, false) == REASON_NO_GRANT);
-	CHECK(record_reason(&p, &udp, true) == REASON_UDP);
-	CHECK(record_reason(&p, &icmp, true) == REASON_PROTOCOL);
-	CHECK(record_prefix(STR("membrane:floor:"), &p) &&
-	      record_reason(&p, &icmp, true) == REASON_FLOOR);
-	CHECK(!record_prefix(STR("membrane:floor"), &p));
-	CHECK(!record_prefix(STR("membrane:what:"), &p));
-	CHECK(!record_prefix(STR("other:floor:"), &p));
-	CHECK(!record_prefix(STR(""), &p));
-}
-
-static void records(void)
-{
-	static const struct provenance_rule rule = {
-		.id = "g-0123456789", .source = ".membrane.yaml", .line = 3};
-	struct packet p = {.proto = IPPROTO_TCP,
-			   .has_port = true,
-			   .dport = 443,
-			   .src = {ADDR_V4, {11, 66, 6, 6}},
-			   .dst = {ADDR_V4, {8, 8, 4, 4}}};
-	struct record r = {.kind = RECORD_CONNECT,
-			   .reason = REASON_PORT,
-			   .packet = &p,
-			   .time = {1767225600, 1234567},
-			   .names = {"a.test"},
-			   .n_names = 1,
-			   .id = STR("g-0123456789"),
-			   .rule = &rule};
-	const struct flow flow = {.packet = {.proto = IPPROTO_UDP,
-					     .has_port = true,
-					     .sport = 40000,
-					     .dport = 53,
-					     .dst = p.dst},
-				  .sent = {2, 56},
-				  .received = {1, UINT64_C(5000000000)}};
-	static char big[2 * RECORD_MAX];
-	char buf[RECORD_MAX];
-	size_t n = record_decision(&r, buf);
-
-	CHECK(str_is((struct str){buf, n},
-		     "{\"event\":\"decision\","
-		     "\"time\":\"2026-01-01T00:00:00.001234Z\","
-		     "\"kind\":\"connect\",\"verdict\":\"deny\","
-		     "\"reason\":\"port\",\"proto\":\"tcp\","
-		     "\"addr\":\"8.8.4.4\",\"port\":443,\"name\":\"a.test\","
-		     "\"id\":\"g-0123456789\",\"source\":\".membrane.yaml\","
-		     "\"line\":3}\n"));
-	r.reason = REASON_FORGED_SOURCE;
-	buf[record_decision(&r, buf)] = '\0';
-	CHECK(strstr(buf, "\"reason\":\"forged-source\"") &&
-	      strstr(buf, "\"port\":443,\"src\":\"11.66.6.6\""));
-	r = (struct record){.kind = RECORD_RESOLVE,
-			    .allow = true,
-			    .reason = REASON_GRANTED,
-			    .type = "AAAA",
-			    .names = {"a\"\n\x7f.test"},
-			    .n_names = 1,
-			    .time = {1767225600, 0}};
-	n = record_decision(&r, buf);
-	CHECK(n && memchr(buf, '\n', n) == buf + n - 1);
-	CHECK(strstr(buf, "\"name\":\"a\\\"\\n") && strstr(buf, "\"AAAA\""));
-	n = record_end(&flow, &r.time, buf);
-	CHECK(str_is((struct str){buf, n},
-		     "{\"event\":\"end\","
-		     "\"time\":\"2026-01-01T00:00:00.000000Z\","
-		     "\"kind\":\"connect\",\"proto\":\"udp\","
-		     "\"addr\":\"8.8.4.4\",\"port\":53,\"sport\":40000,"
-		     "\"sent\":56,\"sent_packets\":2,"
-		     "\"received\":5000000000,\"received_packets\":1}\n"));
-	memset(big, 'x', sizeof(big) - 1);
-	CHECK(record_error(big, buf) == 0);
-	n = record_change(&(struct record_change){.generation = 2, .ms = 70},
-			  buf);
-	buf[n] = '\0';
-	CHECK(strcmp(buf, "{\"event\":\"generation\",\"generation\":2,"
-			  "\"ok\":true,\"ms\":70}\n") == 0);
-	n = record_change(
-		&(struct record_change){.generation = 3, .why_not = "no\nroom"},
-		buf);
-	buf[n] = '\0';
-	CHECK(strstr(buf, "\"ok\":false") &&
-	      strstr(buf, "\"message\":\"no\\nroom\""));
-	n = record_ready(&(struct record_ready){.ipv6 = true, .ms = 12}, buf);
-	CHECK(str_is((struct str){buf, n},
-		     "{\"event\":\"ready\",\"ipv6\":true,\"ms\":12}\n"));
-	n = record_ready(&(struct record_ready){.session = "a-1", .ms = 12},
-			 buf);
-	CHECK(str_is((struct str){buf, n},
-		     "{\"event\":\"ready\",\"session\":\"a-1\","
-		     "\"ipv6\":false,\"ms\":12}\n"));
-}
 
 static struct hello_credentials creds;
 
@@ -326,105 +219,6 @@ static void sentinels(void)
 	unlink(path);
 }
 
-static int rules_of(const char *text)
-{
-	struct provenance p;
-	int rc = provenance_parse(str_of(text), &p, &err);
-
-	if (rc == 0)
-		provenance_free(&p);
-	return rc;
-}
-
-#define RULE(id, text)                                                         \
-	"\"" id "\":{\"text\":\"" text "\",\"source\":\"s\",\"line\":1}"
-
-static const char *rule_for(const struct provenance *p, char kind,
-			    const char *addr, uint8_t proto, uint16_t port)
-{
-	struct packet packet = {
-		.proto = proto, .has_port = port != 0, .dport = port};
-	const struct provenance_rule *r;
-
-	CHECK(addr_parse(str_of(addr), &packet.dst));
-	r = provenance_packet(p, kind, &packet);
-	return r ? r->id : "";
-}
-
-#define RULED(kind, addr, proto, port, id)                                     \
-	CHECK(strcmp(rule_for(&p, kind, addr, IPPROTO_##proto, port), id) == 0)
-
-/* Which rule of the packet filter a flow is under. */
-static void provenances_of_packets(void)
-{
-	struct provenance p;
-
-	CHECK(provenance_parse(
-		      STR("{\"version\":1,\"rules\":{" RULE(
-			      "g-any",
-			      "* "
-			      "tcp/"
-			      "80,udp/"
-			      "53") "," RULE("g-wide",
-					     "10.0.0.0/8 tcp/1-65535") "," RULE("g-narrow",
-										"10.1.0.0/16 tcp/22") "," RULE("g-http",
-													       "10.2.0.0/16 "
-													       "tcp/22 http [* "
-													       "*]") "," RULE("g-"
-															      "na"
-															      "m"
-															      "e",
-															      "a."
-															      "te"
-															      "st"
-															      " t"
-															      "cp"
-															      "/2"
-															      "2") "," RULE("g-six",
-																	    "2001:db8::/32 udp/1000-2000") "," RULE("d-net",
-																						    "10.9.0.0/16 tcp/22") "}}"),
-		      &p, &err) == 0);
-	RULED('g', "10.0.0.1", TCP, 22, "g-wide");
-	RULED('g', "10.1.0.1", TCP, 22, "g-narrow");
-	RULED('g', "10.1.0.1", TCP, 23, "g-wide");
-	RULED('g', "10.2.0.1", TCP, 22, "g-wide");
-	RULED('g', "8.8.8.8", TCP, 80, "g-any");
-	RULED('g', "8.8.8.8", UDP, 53, "g-any");
-	RULED('g', "8.8.8.8", UDP, 80, "");
-	RULED('g', "10.0.0.1", TCP, 0, "");
-	RULED('g', "10.0.0.1", ICMP, 22, "");
-	RULED('g', "2001:db8::1", UDP, 1000, "g-six");
-	RULED('g', "2001:db8::1", UDP, 2001, "");
-	RULED('d', "10.9.1.1", TCP, 22, "d-net");
-	RULED('d', "10.1.0.1", TCP, 22, "");
-	provenance_free(&p);
-}
-
-static void provenances(void)
-{
-	struct provenance p;
-	const struct provenance_rule *r;
-
-	CHECK(provenance_parse(STR("{\"version\":1,\"rules\":{"
-				   "\"g-2\":{\"source\":\"b\",\"line\":2},"
-				   "\"g-1\":{\"source\":\"a\",\"line\":1}}}\n"),
-			       &p, &err) == 0);
-	r = provenance_find(&p, STR("g-1"));
-	CHECK(r && r->line == 1 && strcmp(r->source, "a") == 0);
-	CHECK(provenance_find(&p, STR("g-2")));
-	CHECK(!provenance_find(&p, STR("g-3")));
-	CHECK(!provenance_find(&p, STR("")));
-	provenance_free(&p);
-	CHECK(rules_of("{\"version\":1,\"rules\":{}}") == 0);
-	CHECK(rules_of("") == -EPROTO);
-	CHECK(rules_of("{\"version\":2,\"rules\":{}}") == -EPROTO);
-	CHECK(rules_of("{\"version\":1}") == -EPROTO);
-	CHECK(rules_of("{\"version\":1,\"rules\":{}}{") == -EPROTO);
-	CHECK(rules_of("{\"version\":1,\"rules\":{\"g-1\":{}}}") == -EPROTO);
-	CHECK(rules_of("{\"version\":1,\"rules\":{\"g-1\":"
-		       "{\"source\":\"a\",\"line\":-1}}}") == -EPROTO);
-}
-
 static bool same(const char *text, const char *listing, unsigned want_line)
 {
 	struct str want, have;
@@ -573,15 +367,11 @@ static void batches(void)
 
 int main(void)
 {
-	prefixes();
-	records();
 	hellos();
 	proxies();
 	proxies_at_the_bounds();
 	credentials();
 	sentinels();
-	provenances();
-	provenances_of_packets();
 	listings();
 	sights();
 	lines();
