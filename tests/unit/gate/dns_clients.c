@@ -248,6 +248,38 @@ static void more_than_there_is_room_for(void)
 	rig_close();
 }
 
+/* Descriptor 0 is one like any other: a client's, and upstream's. */
+static void without_input(void)
+{
+	uint16_t id;
+	int fd, second;
+
+	rig_open("udp", GRANTS);
+	fd = connected();
+	CHECK(close(STDIN_FILENO) == 0);
+	rig_step();
+	CHECK(rig.g.clients[0].fd == STDIN_FILENO);
+	second = connected();
+	ask_by(second, "no.test", 1);
+	SAID(heard_by(second, &id), "NXDOMAIN");
+	ask_by(fd, "a.test", 2);
+	SAID(rig_asked(), "a.test");
+	rig_say("a.test 60 IN A 11.0.0.1");
+	SAID(heard_by(fd, &id), "NOERROR 60 11.0.0.1");
+	close(fd);
+	rig_step();
+	CHECK(rig.g.clients[0].fd == -1 && rig.g.clients[1].fd > 0);
+	CHECK(fcntl(STDIN_FILENO, F_GETFD) == -1);
+	ask_by(second, "b.test", 3);
+	SAID(rig_asked(), "b.test");
+	CHECK(rig.g.flights[0].up.fd == STDIN_FILENO);
+	rig_say("b.test 60 IN A 11.0.0.2");
+	SAID(heard_by(second, &id), "NOERROR 60 11.0.0.2");
+	CHECK(open("/dev/null", O_RDONLY) == STDIN_FILENO);
+	close(second);
+	rig_close();
+}
+
 /* --- a client by itself ---------------------------------------------------- */
 
 static struct dns_client_room room;
@@ -347,6 +379,7 @@ int main(void)
 	idle_ones();
 	gone_clients();
 	more_than_there_is_room_for();
+	without_input();
 	without_a_resolver();
 	ends_of_a_client();
 	return check_status();

@@ -1,6 +1,5 @@
 /* The small pure parts: the launcher's line, the listing. */
 #include "compiler/base/sys/clock.h"
-#include "runtime/gate/dns/resolved.h"
 #include "runtime/gate/l7/hello.h"
 #include "runtime/gate/l7/tokens.h"
 #include "runtime/gate/packet/ruleset.h"
@@ -263,36 +262,6 @@ static void listings(void)
 	CHECK(!ruleset_has_set(STR("# set host4 {\n"), "host4"));
 }
 
-static struct resolved seen;
-
-static void sights(void)
-{
-	struct resolved_name *names[4];
-	struct addr a = {ADDR_V4, {1, 2, 3, 4}};
-	char name[32];
-
-	resolved_init(&seen);
-	CHECK(resolved_names_of(&seen, &a, names, 4) == 0);
-	resolved_addr(&seen, STR("one.test"), &a);
-	resolved_addr(&seen, STR("two.test"), &a);
-	resolved_addr(&seen, STR("one.test"), &a);
-	CHECK(resolved_names_of(&seen, &a, names, 4) == 2);
-	CHECK(strcmp(names[0]->name, "two.test") == 0);
-	CHECK(resolved_names_of(&seen, &a, names, 1) == 1);
-	/* many more than there is room for: the old ones are forgotten */
-	for (unsigned i = 0; i < 5 * RESOLVED_ADDRS; i++) {
-		struct addr b = {
-			ADDR_V4,
-			{9, (uint8_t)(i >> 16), (uint8_t)(i >> 8), (uint8_t)i}};
-
-		snprintf(name, sizeof(name), "n%u.test", i);
-		resolved_addr(&seen, str_of(name), &b);
-		CHECK(resolved_names_of(&seen, &b, names, 4) == 1 &&
-		      strcmp(names[0]->name, name) == 0);
-	}
-	CHECK(resolved_names_of(&seen, &a, names, 4) == 0);
-}
-
 static struct outlog out;
 
 static void lines(void)
@@ -373,7 +342,6 @@ int main(void)
 	credentials();
 	sentinels();
 	listings();
-	sights();
 	lines();
 	batches();
 	return check_status();
