@@ -102,13 +102,13 @@ static const struct {
 	 "tcp/1-21=0@1 tcp/22-22=0,1@22 tcp/23-65535=0@443 "},
 	{"allow a.test udp/1-65535\ndeny a.test tcp/22\n", NULL, NULL,
 	 "udp/1-21=0@1 udp/22-22=0,1@22 udp/23-65535=0@53 "},
-	{"allow a.test udp/1-65535\ndeny a.test http=GET\n", NULL, NULL,
+	{"allow a.test udp/1-65535\ndeny a.test tcp/1-65535 http=GET\n", NULL, NULL,
 	 "udp/1-65535=0,1@53 "},
 	{"allow a.test udp/1-65535\ndeny http://a.test/\n", NULL, NULL,
 	 "udp/1-65535=0@53 "},
-	{"allow a.test udp/1-500\ndeny 203.0.113.0/24 http=GET\n", NULL, NULL,
+	{"allow a.test udp/1-500\ndeny 203.0.113.0/24 tcp/1-65535 http=GET\n", NULL, NULL,
 	 "udp/1-500=0,1@53 "},
-	{"allow a.test tcp/1-500\ndeny 203.0.113.0/24 http=GET\n", NULL, NULL,
+	{"allow a.test tcp/1-500\ndeny 203.0.113.0/24 tcp/1-65535 http=GET\n", NULL, NULL,
 	 "tcp/1-500=0,1@443 "},
 	{"allow a.test\n", "allow a.test:443\n", NULL,
 	 "tcp/1-442=0@80 tcp/443-443=0,1@443 tcp/444-65535=0@8080 "},
@@ -262,7 +262,7 @@ static const struct {
 	 "POST http://a.test/ 0,1 method:0 granted:1\n"
 	 "CONNECT? https://a.test/ 0,1 method method\n"
 	 "CONNECT? http://a.test/ 0,1 method method\n"},
-	{"allow a.test:443\ndeny a.test http=GET+/x\n", NULL, "a.test", NULL, 443, NULL,
+	{"allow a.test:443\ndeny a.test tcp/1-65535 http=GET+/x\n", NULL, "a.test", NULL, 443, NULL,
 	 "GET* https://a.test/ 0 granted:0\n"
 	 "GET* http://a.test/ 0 granted:0\n"
 	 "POST* https://a.test/x 0,1 granted:0\n"
@@ -271,7 +271,7 @@ static const struct {
 	 "GET http://a.test/x 0,1 denied:1\n"
 	 "CONNECT? https://a.test/ 0,1 method\n"
 	 "CONNECT? http://a.test/ 0,1 method\n"},
-	{"allow a.test tcp/443 http=*+/%28\ndeny a.test http=GET+/(\n", NULL, "a.test", NULL, 443, NULL,
+	{"allow a.test tcp/443 http=*+/%28\ndeny a.test tcp/1-65535 http=GET+/(\n", NULL, "a.test", NULL, 443, NULL,
 	 "GET* https://a.test/  no-grant\n"
 	 "GET* http://a.test/  no-grant\n"
 	 "POST* https://a.test/%28 0,1 granted:0\n"
@@ -337,7 +337,7 @@ static const struct {
 	 "GET* https://203.0.113.1/ 0,1 granted:0\n"
 	 "CONNECT? http://203.0.113.1/ 0,1 method\n"
 	 "CONNECT? https://203.0.113.1/ 0,1 granted:0\n"},
-	{"allow 203.0.113.0/24\ndeny 203.0.113.0/24 http=GET+/x\n", NULL, "", "203.0.113.1", 443, NULL,
+	{"allow 203.0.113.0/24\ndeny 203.0.113.0/24 tcp/1-65535 http=GET+/x\n", NULL, "", "203.0.113.1", 443, NULL,
 	 "GET* https://203.0.113.1/ 0,1 no-sni:1\n"
 	 "GET* http://203.0.113.1/ 0,1 granted:0\n"
 	 "POST* https://203.0.113.1/x 0,1 no-sni:1\n"
