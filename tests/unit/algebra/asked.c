@@ -1,69 +1,9 @@
-/*
- * ask.h: requests as people write them, what is said of them and by which
- * grant, entry or denial. Policies are written as in tests/policy.h.
- */
-#include "compiler/algebra/decide/ask.h"
-
-#include "compiler/front/word/request.h"
-
-#include "tests/check.h"
-#include "tests/policy.h"
-
-/* "quic" before a request: one of QUIC. */
-static void parse_request(struct test_policy *t, const char *text,
-			  struct ir_request *out)
-{
-	struct text at = {.s = str_of(text)};
-	bool quic = str_starts(at.s, STR("quic "));
-	const struct source *src;
-
-	if (quic)
-		at.s = arena_fmt(t->a, "udp %s", text + strlen("quic "));
-	src = sources_add(&t->sources, STR("asked"), at.s, LAYER_WORKSPACE);
-	at.at = (struct span){src->base, src->base + (uint32_t)at.s.n};
-	at.verbatim = src->base;
-	CHECK(request_parse(&t->ctx, &at, out));
-	out->quic = quic;
-}
-
-struct row {
-	const char *policy, *request;
-	const char *said; /* the reason, and " by " whose it is */
-};
-
-static void check_rows(const char *what, const struct row *rows, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		struct ir_request r = {0};
-		struct test_policy t;
-		struct decision d;
-		struct str said;
-
-		CHECK(test_policy_make(&t, rows[i].policy));
-		parse_request(&t, rows[i].request, &r);
-		d = decide_asked(t.a, &t.policy,
-				 decide_files_new(t.a, &t.policy), &r);
-		said = str_of(reason_name(d.reason));
-		if (d.grant)
-			said = arena_fmt(t.a, "%.*s by %.*s", STR_ARG(said),
-					 STR_ARG(d.grant->canon));
-		if (d.pattern)
-			said = arena_fmt(t.a, "%.*s by %.*s", STR_ARG(said),
-					 STR_ARG(d.pattern->line));
-		CHECK_MSG(str_is(said, rows[i].said), "%s %zu %s:\n\t\t\"%.*s\"",
-			  what, i, rows[i].request, STR_ARG(said));
-		CHECK((d.verdict == VERDICT_ALLOW) ==
-		      (d.reason == REASON_GRANTED));
-		CHECK((d.verdict == VERDICT_ASK) == (d.reason == REASON_ASK));
-		test_policy_done(&t);
-	}
-}
-
-#define CHECK_ROWS(rows) check_rows(#rows, rows, ARRAY_LEN(rows))
+/* ask.h: connections, questions, files, and what a person may permit. */
+#include "tests/unit/algebra/asked.h"
 
 /* --- connections ---------------------------------------------------------- */
 
-static const struct row connections[] = {
+static const struct asked_row connections[] = {
 	{"allow a.test\nallow *.test:1\n", "a.test:443",
 	 "granted by a.test tcp/1-65535"},
 	/* J-6: the grant that comes nearest. */
@@ -164,7 +104,7 @@ static const struct row connections[] = {
 };
 
 /* N-12, N-13, N-20, N-21 */
-static const struct row quic[] = {
+static const struct asked_row quic[] = {
 	{"allow a.test udp/443\n", "quic a.test:443",
 	 "granted by a.test udp/443"},
 	{"allow a.test udp/443\ndeny a.test tcp/443\n", "quic a.test:443",
@@ -214,7 +154,7 @@ static const struct row quic[] = {
 
 /* --- questions ------------------------------------------------------------ */
 
-static const struct row questions[] = {
+static const struct asked_row questions[] = {
 	{"allow a.test\n", "resolve a.test", "granted by a.test tcp/1-65535"},
 	{"allow a.test\n", "resolve b.test", "no-grant"},
 	{"allow a.test\n", "resolve a.test SVCB",
@@ -263,7 +203,7 @@ static const struct row questions[] = {
 
 /* --- what a person may permit --------------------------------------------- */
 
-static const struct row askable[] = {
+static const struct asked_row askable[] = {
 	{"ask a.test\n", "a.test:443",
 	 "ask by a.test tcp/1-65535 for=session wait=1m"},
 	{"ask a.test\n", "b.test:443", "no-grant"},
@@ -313,7 +253,7 @@ static const struct row askable[] = {
 
 /* --- files and words ------------------------------------------------------ */
 
-static const struct row files[] = {
+static const struct asked_row files[] = {
 	{"ignore *.pem\n", "read a.pem", "ignored by *.pem"},
 	{"ignore *.pem\n", "write a.pem", "ignored by *.pem"},
 	{"ignore *.pem\n", "read a.txt", "granted"},
@@ -337,7 +277,7 @@ static void check_wait(void)
 	struct test_policy t;
 
 	CHECK(test_policy_make(&t, "ask *.test\nask a.test\n"));
-	parse_request(&t, "a.test:443", &r);
+	asked_request(&t, "a.test:443", &r);
 	for (size_t i = 0; i < ARRAY_LEN(waits); i++) {
 		const struct ir_grant *g;
 
@@ -352,10 +292,10 @@ static void check_wait(void)
 int main(void)
 {
 	check_wait();
-	CHECK_ROWS(connections);
-	CHECK_ROWS(quic);
-	CHECK_ROWS(questions);
-	CHECK_ROWS(askable);
-	CHECK_ROWS(files);
+	ASKED_ROWS(connections);
+	ASKED_ROWS(quic);
+	ASKED_ROWS(questions);
+	ASKED_ROWS(askable);
+	ASKED_ROWS(files);
 	return check_status();
 }

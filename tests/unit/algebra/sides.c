@@ -5,10 +5,8 @@
 #include "compiler/algebra/space/sides.h"
 
 #include "compiler/algebra/space/cells.h"
-#include "compiler/front/word/request.h"
 
-#include "tests/check.h"
-#include "tests/policy.h"
+#include "tests/unit/algebra/asked.h"
 
 struct pair {
 	struct test_policy was, is;
@@ -180,7 +178,7 @@ static void check_same(void)
 
 /*
  * By all rules in a view: as decide_asked() says, and the rule that is named
- * for it. "quic" before a request: one of QUIC.
+ * for it.
  */
 static const struct {
 	const char *policy, *request, *said;
@@ -242,22 +240,6 @@ static const struct {
 	 "quic 203.0.113.1:443", "denied by 203.0.113.0/24 tcp/1-65535,udp/1-65535"},
 };
 
-static void parse_request(struct test_policy *t, const char *text,
-			  struct ir_request *out)
-{
-	struct text at = {.s = str_of(text)};
-	bool quic = str_starts(at.s, STR("quic "));
-	const struct source *src;
-
-	if (quic)
-		at.s = arena_fmt(t->a, "udp %s", text + strlen("quic "));
-	src = sources_add(&t->sources, STR("asked"), at.s, LAYER_WORKSPACE);
-	at.at = (struct span){src->base, src->base + (uint32_t)at.s.n};
-	at.verbatim = src->base;
-	CHECK(request_parse(&t->ctx, &at, out));
-	out->quic = quic;
-}
-
 static void check_asked(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(asked); i++) {
@@ -268,7 +250,7 @@ static void check_asked(void)
 		struct str said;
 
 		begin_pair(&p, asked[i].policy, NULL);
-		parse_request(&p.was, asked[i].request, &r);
+		asked_request(&p.was, asked[i].request, &r);
 		sides_clear(&p.s);
 		for (uint32_t k = 0; k < p.s.rules.n; k++)
 			sides_put(&p.s, k, NULL, 0);
