@@ -33,6 +33,7 @@ static void begin_cells(struct cells *c, const char *was, const char *now,
 	for (uint32_t i = 0; i < c->s.rules.n; i++)
 		if (rule_grant(&c->s.rules.v[i])->from.layer != LAYER_FLOOR)
 			c->ids[c->n++] = i;
+	c->ids[c->n] = UINT32_MAX / 2; /* what is behind them is no rule */
 	buf_init(&c->shown, c->was.a);
 }
 
@@ -82,6 +83,21 @@ static void show_ports(void *ctx, const struct cells_ports *p)
 static const struct {
 	const char *was, *now, *only, *shown;
 } ports[] = {
+	{"allow a.test tcp/22-60\n", NULL, NULL, "tcp/22-60=0@22 "},
+	{"allow a.test tcp/1-100\nallow a.test tcp/1-50\n"
+	 "allow a.test tcp/1-75\n",
+	 NULL, NULL, "tcp/1-50=0,1,2@22 tcp/51-75=0,2@53 tcp/76-100=0@80 "},
+	{"allow a.test tcp/1-100\nallow a.test tcp/20-40\n"
+	 "allow a.test tcp/30-75\nallow a.test tcp/35-36\n",
+	 NULL, NULL, "tcp/1-19=0@1 tcp/20-29=0,1@22 tcp/30-34=0,1,2@30 tcp/35-36=0,1,2,3@35 tcp/37-40=0,1,2@37 tcp/41-75=0,2@53 tcp/76-100=0@80 "},
+	{"allow a.test udp/1-65535\ndeny a.test tcp/443,udp/443 http=GET\n",
+	 NULL, NULL, "udp/1-442=0@53 udp/443-443=0,1@443 udp/444-65535=0@444 "},
+	{"allow a.test udp/1-500\ndeny 203.0.113.0/24 tcp/443 http=GET\n",
+	 NULL, NULL, "udp/1-442=0,1@53 udp/443-443=0,1@443 udp/444-500=0,1@444 "},
+	{"allow a.test tcp/1-500\ndeny 203.0.113.0/24 tcp/443 http=GET\n",
+	 NULL, NULL, "tcp/1-442=0@80 tcp/443-443=0,1@443 tcp/444-500=0@444 "},
+	{"allow a.test udp/1-500\ndeny 203.0.113.0/24 tcp/443\n", NULL, NULL,
+	 "udp/1-500=0@53 "},
 	{"allow a.test:443\n", NULL, NULL, "tcp/443-443=0@443 "},
 	{"allow a.test\n", NULL, NULL, "tcp/1-65535=0@443 "},
 	{"allow a.test udp/1-65535\n", NULL, NULL, "udp/1-65535=0@53 "},
@@ -415,6 +431,69 @@ static const struct {
 	 "X-A http://a.test/x 0 granted:0\n"
 	 "X-AA https://a.test/x 0 granted:0\n"
 	 "X-AA http://a.test/x 0 granted:0\n"},
+	{"allow 203.0.113.0/24 http=GET+/x\n", NULL, "", "203.0.113.1", 80,
+	 NULL,
+	 "GET* http://203.0.113.1/  no-grant\n"
+	 "GET* https://203.0.113.1/  no-sni\n"
+	 "POST* http://203.0.113.1/x 0 method:0\n"
+	 "POST* https://203.0.113.1/x 0 no-sni\n"
+	 "GET http://203.0.113.1/x 0 granted:0\n"
+	 "GET https://203.0.113.1/x 0 no-sni\n"
+	 "CONNECT? http://203.0.113.1/ 0 method\n"
+	 "CONNECT? https://203.0.113.1/ 0 no-sni\n"},
+	{"allow a.test http=GET+/x http=GET+PUT+/x/y\n", NULL, "a.test", NULL, 80,
+	 NULL,
+	 "GET* http://a.test/  no-grant\n"
+	 "GET* https://a.test/  no-grant\n"
+	 "POST* http://a.test/x 0 method:0\n"
+	 "POST* https://a.test/x 0 method:0\n"
+	 "GET http://a.test/x 0 granted:0\n"
+	 "GET https://a.test/x 0 granted:0\n"
+	 "POST* http://a.test/x/y 0 method:0\n"
+	 "POST* https://a.test/x/y 0 method:0\n"
+	 "GET http://a.test/x/y 0 granted:0\n"
+	 "GET https://a.test/x/y 0 granted:0\n"
+	 "PUT http://a.test/x/y 0 granted:0\n"
+	 "PUT https://a.test/x/y 0 granted:0\n"
+	 "CONNECT? http://a.test/ 0 method\n"
+	 "CONNECT? https://a.test/ 0 method\n"},
+	{"allow a.test http=GET+/x+/x/y\n", NULL, "a.test", NULL, 80, NULL,
+	 "GET* http://a.test/  no-grant\n"
+	 "GET* https://a.test/  no-grant\n"
+	 "POST* http://a.test/x 0 method:0\n"
+	 "POST* https://a.test/x 0 method:0\n"
+	 "GET http://a.test/x 0 granted:0\n"
+	 "GET https://a.test/x 0 granted:0\n"
+	 "POST* http://a.test/x/y 0 method:0\n"
+	 "POST* https://a.test/x/y 0 method:0\n"
+	 "GET http://a.test/x/y 0 granted:0\n"
+	 "GET https://a.test/x/y 0 granted:0\n"
+	 "CONNECT? http://a.test/ 0 method\n"
+	 "CONNECT? https://a.test/ 0 method\n"},
+	{"allow a.test http=GET+/x/y http=PUT\nallow b.test http=POST\n", NULL,
+	 "a.test", NULL, 80, NULL,
+	 "GET* http://a.test/ 0,1 method:0\n"
+	 "GET* https://a.test/ 0,1 method:0\n"
+	 "PUT http://a.test/ 0,1 granted:0\n"
+	 "PUT https://a.test/ 0,1 granted:0\n"
+	 "POST http://a.test/ 0,1 method:0\n"
+	 "POST https://a.test/ 0,1 method:0\n"
+	 "GET* http://a.test/x 0,1 method:0\n"
+	 "GET* https://a.test/x 0,1 method:0\n"
+	 "PUT http://a.test/x 0,1 granted:0\n"
+	 "PUT https://a.test/x 0,1 granted:0\n"
+	 "POST http://a.test/x 0,1 method:0\n"
+	 "POST https://a.test/x 0,1 method:0\n"
+	 "DELETE* http://a.test/x/y 0,1 method:0\n"
+	 "DELETE* https://a.test/x/y 0,1 method:0\n"
+	 "GET http://a.test/x/y 0,1 granted:0\n"
+	 "GET https://a.test/x/y 0,1 granted:0\n"
+	 "PUT http://a.test/x/y 0,1 granted:0\n"
+	 "PUT https://a.test/x/y 0,1 granted:0\n"
+	 "POST http://a.test/x/y 0,1 method:0\n"
+	 "POST https://a.test/x/y 0,1 method:0\n"
+	 "CONNECT? http://a.test/ 0,1 method\n"
+	 "CONNECT? https://a.test/ 0,1 method\n"},
 	{"", NULL, "a.test", NULL, 443, NULL,
 	 "GET* https://a.test/  no-grant\n"
 	 "GET* http://a.test/  no-grant\n"
@@ -443,8 +522,195 @@ static void check_requests(void)
 	}
 }
 
+/* --- where the floor denies ----------------------------------------------- */
+
+/* Of 127.0.0.1, with the floor's own rule: a network that may open it is there
+ * on all ports that another has. */
+static const struct {
+	const char *was, *shown;
+} opened[] = {
+	{"allow 127.0.0.1 tcp/80\n", "tcp/80-80=0@80 "},
+	{"allow 127.0.0.1 tcp/80\nallow 127.0.0.0/9 tcp/22\n",
+	 "tcp/22-22=0,1@22 tcp/80-80=0,1@80 "},
+	{"allow 127.0.0.1 tcp/80-90\nallow 127.0.0.0/9 tcp/85-99\n",
+	 "tcp/80-84=0,1@80 tcp/85-90=0,1@85 tcp/91-99=0,1@91 "},
+	{"allow 127.0.0.1 tcp/80 http\nallow 127.0.0.0/9 tcp/22\n",
+	 "tcp/22-22=0@22 tcp/80-80=0,1@80 "},
+	{"allow 127.0.0.1 tcp/80\ndeny 127.0.0.0/9 tcp/22\n",
+	 "tcp/80-80=0@80 "},
+	{"allow * tcp/80\nallow 127.0.0.0/9 tcp/22\n",
+	 "tcp/22-22=1@22 tcp/80-80=0,1@80 "},
+	{"ask 127.0.0.1 tcp/80\nallow 127.0.0.0/9 tcp/22\n",
+	 "tcp/22-22=0,1@22 tcp/80-80=0,1@80 "},
+};
+
+static void show_opened(void *ctx, const struct cells_ports *p)
+{
+	struct cells *c = ctx;
+	struct cells_ports users = *p;
+	uint32_t ids[64];
+
+	users.ids = ids;
+	users.n = 0;
+	for (uint32_t i = 0; i < p->n; i++)
+		if (place_of(c, p->ids[i]) != UINT32_MAX)
+			ids[users.n++] = p->ids[i];
+	CHECK(users.n + 1 == p->n);
+	show_ports(ctx, &users);
+}
+
+static void check_opened(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(opened); i++) {
+		struct cells c;
+		uint32_t ids[64], n = 0;
+
+		begin_cells(&c, opened[i].was, NULL, "", "127.0.0.1");
+		for (uint32_t k = 0; k < c.s.rules.n; k++) {
+			const struct ir_grant *g =
+				rule_grant(&c.s.rules.v[k]);
+			const struct cidr *net = ir_dest_net(&g->dest);
+
+			if (!net || cidr_has(net, &c.to.addr))
+				ids[n++] = k;
+		}
+		ids[n] = UINT32_MAX / 2;
+		cells_ports(&c.s, ids, n, NULL, show_opened, &c);
+		CHECK_MSG(str_is(buf_str(&c.shown), opened[i].shown),
+			  "%zu %s:\n\t\t\"%.*s\"", i, opened[i].was,
+			  STR_ARG(buf_str(&c.shown)));
+		end_cells(&c);
+	}
+}
+
+/* --- the others ----------------------------------------------------------- */
+
+/* CONNECT alone, as of all requests it would be. */
+static void check_tunnel(void)
+{
+	static const struct {
+		const char *policy, *shown;
+	} rows[] = {
+		{"allow a.test\n",
+		 "CONNECT? http://a.test/ 0 method\n"
+		 "CONNECT? https://a.test/ 0 granted:0\n"},
+		{"allow a.test http=CONNECT\n",
+		 "CONNECT http://a.test/ 0 method\n"
+		 "CONNECT https://a.test/ 0 method\n"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct cells c;
+
+		begin_cells(&c, rows[i].policy, NULL, "a.test", NULL);
+		c.port = 80;
+		cells_tunnel(&c.s, &c.to, 80, c.ids, c.n, show_request, &c);
+		CHECK_MSG(str_is(buf_str(&c.shown), rows[i].shown), "%zu:\n%.*s",
+			  i, STR_ARG(buf_str(&c.shown)));
+		end_cells(&c);
+	}
+}
+
+static const struct {
+	const char *was, *now;
+	const char *shown; /* empty: no rule is about paths */
+} crooked[] = {
+	{"allow a.test\n", NULL, ""},
+	{"allow a.test http=GET\n", NULL, ""},
+	{"allow a.test http=GET+/x\n", NULL,
+	 "POST* http://a.test/a/../b 0 path-not-canonical\n"
+	 "POST* https://a.test/a/../b 0 path-not-canonical\n"
+	 "GET http://a.test/a/../b 0 path-not-canonical\n"
+	 "GET https://a.test/a/../b 0 path-not-canonical\n"},
+	{"allow a.test http=GET+/x\nallow *.test\n", NULL,
+	 "POST* http://a.test/a/../b 0,1 path-not-canonical\n"
+	 "POST* https://a.test/a/../b 0,1 path-not-canonical\n"
+	 "GET http://a.test/a/../b 0,1 path-not-canonical\n"
+	 "GET https://a.test/a/../b 0,1 path-not-canonical\n"},
+	{"allow https://a.test/x\n", NULL,
+	 "GET* http://a.test/a/../b 0 port:0\n"
+	 "GET* https://a.test/a/../b 0 port:0\n"},
+	{"allow a.test\ndeny a.test tcp/80 http=GET+PUT+CONNECT+/x\n", NULL,
+	 "POST* http://a.test/a/../b 0,1 path-not-canonical\n"
+	 "POST* https://a.test/a/../b 0,1 path-not-canonical\n"
+	 "GET http://a.test/a/../b 0,1 path-not-canonical\n"
+	 "GET https://a.test/a/../b 0,1 path-not-canonical\n"
+	 "PUT http://a.test/a/../b 0,1 path-not-canonical\n"
+	 "PUT https://a.test/a/../b 0,1 path-not-canonical\n"},
+	{"allow a.test http=GET\nallow *.test http=GET+/x\n",
+	 "allow a.test http=GET\n",
+	 "POST* http://a.test/a/../b 0,1 path-not-canonical method:1\n"
+	 "POST* https://a.test/a/../b 0,1 path-not-canonical method:1\n"
+	 "GET http://a.test/a/../b 0,1 path-not-canonical granted:1\n"
+	 "GET https://a.test/a/../b 0,1 path-not-canonical granted:1\n"},
+};
+
+static void check_crooked(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(crooked); i++) {
+		struct cells c;
+
+		begin_cells(&c, crooked[i].was, crooked[i].now, "a.test", NULL);
+		c.port = 80;
+		cells_crooked(&c.s, &c.to, 80, c.ids, c.n, show_request, &c);
+		CHECK_MSG(str_is(buf_str(&c.shown), crooked[i].shown),
+			  "%zu %s:\n%.*s", i, crooked[i].was,
+			  STR_ARG(buf_str(&c.shown)));
+		end_cells(&c);
+	}
+}
+
+static void check_no_requests(void)
+{
+	static const struct {
+		const char *policy, *addr;
+		bool none;
+	} rows[] = {
+		{"allow a.test\n", NULL, true},
+		{"allow a.test\n", "203.0.113.1", false},
+		{"allow a.test http=GET\n", NULL, false},
+		{"allow http://a.test/\n", NULL, false},
+		{"allow a.test\ndeny a.test tcp/80 http=GET\n", NULL, false},
+		{"", NULL, true},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct cells c;
+
+		begin_cells(&c, rows[i].policy, NULL, "a.test", rows[i].addr);
+		CHECK_MSG(cells_no_requests(&c.s, &c.to, c.ids, c.n) ==
+				  rows[i].none,
+			  "%zu", i);
+		end_cells(&c);
+	}
+}
+
+/* What is kept is a copy, of each text. */
+static void check_copy(void)
+{
+	struct arena *a = arena_new();
+	char text[] = "abcde";
+	struct ir_request r = {.name = {text, 1},
+			       .method = {text + 1, 1},
+			       .type = {text + 2, 1},
+			       .url = {.name = {text + 3, 1},
+				       .path = {text + 4, 1}}};
+	struct ir_request kept = cells_kept(a, &r);
+
+	memset(text, 'x', 5);
+	CHECK(str_is(kept.name, "a") && str_is(kept.method, "b") &&
+	      str_is(kept.type, "c") && str_is(kept.url.name, "d") &&
+	      str_is(kept.url.path, "e"));
+	arena_free(a);
+}
+
 int main(void)
 {
+	check_opened();
+	check_tunnel();
+	check_crooked();
+	check_no_requests();
+	check_copy();
 	check_ports();
 	check_requests();
 	return check_status();

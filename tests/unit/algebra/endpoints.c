@@ -155,6 +155,24 @@ static const struct {
 	 "[b.test:0 example.com:] [a.test:1] | -"},
 	{"allow a.test\nallow b.test inspect\n", "", NULL, true,
 	 "[example.com:] [a.test:0 b.test:1] | -"},
+	{"allow a.test\nallow b.test\nallow a.z.test\nallow b.z.test\n"
+	 "allow c.test:1\nallow c.z.test:1\n",
+	 "", "*.z.test", false, "[www.z.test:*] [c.z.test:5*] [a.z.test:1* b.z.test:3*] [example.com: z.test:] [c.test:4] [a.test:0 b.test:2] | -"},
+	/* One of two that are alike leads into the floor. */
+	{"allow 127.0.0.0/8\nallow 127.0.0.1\nallow 169.254.0.0/16\n"
+	 "allow 169.254.169.254\n",
+	 "", NULL, false, "[example.com:] | [127.0.0.0:0,f 127.0.0.2:0,f 169.254.0.1:2,f 169.254.169.255:2,f] [127.0.0.1:0,1,f 169.254.169.254:2,3,f]"},
+	{"allow 127.0.0.0/8\nallow 169.254.0.0/17\n", "", NULL, false,
+	 "[example.com:] | [127.0.0.1:0,f] [169.254.0.1:1,f]"},
+	{"allow 127.0.0.1 tcp/80\nallow 169.254.169.254 tcp/80\n"
+	 "allow 127.0.0.0/8 tcp/80\n",
+	 "", NULL, false, "[example.com:] | [127.0.0.0:0,f 127.0.0.2:0,f] [169.254.169.254:2,f] [127.0.0.1:0,1,f]"},
+	{"deny 127.0.0.1 tcp/80\ndeny 169.254.169.254 tcp/80\n", "", NULL,
+	 false, "[example.com:] | [127.0.0.1:f,0 169.254.169.254:f,1]"},
+	{"allow 127.0.0.1 http\nallow 169.254.169.254 tcp/80 http\n", "", NULL,
+	 false, "[example.com:] | [127.0.0.1:0,f 169.254.169.254:1,f]"},
+	{"ask 127.0.0.1\nask 127.0.0.0/8\n", "", NULL, false,
+	 "[example.com:] | [127.0.0.0:0,f 127.0.0.2:0,f] [127.0.0.1:0,1,f]"},
 };
 
 static void check_found(void)
@@ -166,6 +184,7 @@ static void check_found(void)
 		begin_found(&f, cases[i].was, cases[i].now);
 		if (cases[i].only)
 			test_dest(str_of(cases[i].only), &only);
+		f.e.names.n = f.e.addrs.n = 1; /* of before */
 		endpoints_find(&f.s, cases[i].only ? &only : NULL,
 			       cases[i].requests, &f.e);
 		CHECK(f.e.complete);
@@ -177,6 +196,26 @@ static void check_found(void)
 			  STR_ARG(buf_str(&f.shown)));
 		end_found(&f);
 	}
+}
+
+/* Names by their bytes, addresses by theirs; none is no kind at all. */
+static void check_places(void)
+{
+	struct endpoint names[2] = {{.to.name = STR("a.test")},
+				    {.to.name = STR("b.test")}};
+	struct endpoint addrs[2] = {{.to.has_addr = true},
+				    {.to.has_addr = true}};
+	endpoint_list none = {0};
+
+	CHECK(addr_parse(STR("9.0.0.1"), &addrs[0].to.addr));
+	CHECK(addr_parse(STR("10.0.0.1"), &addrs[1].to.addr));
+	for (int k = 0; k < 2; k++) {
+		CHECK(endpoints_by_place(&names[k], &names[k]) == 0);
+		CHECK((endpoints_by_place(&names[k], &names[!k]) < 0) == !k);
+		CHECK(endpoints_by_place(&addrs[k], &addrs[k]) == 0);
+		CHECK((endpoints_by_place(&addrs[k], &addrs[!k]) < 0) == !k);
+	}
+	CHECK(endpoints_sort(&none) == 0);
 }
 
 /* Of a name and an address together: each rule once, in order. */
@@ -270,6 +309,7 @@ static void check_effects(void)
 int main(void)
 {
 	check_found();
+	check_places();
 	check_rules();
 	check_effects();
 	return check_status();

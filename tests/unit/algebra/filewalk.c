@@ -179,6 +179,16 @@ static const struct {
 	 "x:- x/:- a:- a/:- ax:- ax/:- ab:1 ab/:1 axx:- axx/:- axb:1 axb/:1 axxb:1 axxb/:1 "},
 	{"/**/a/**/b",
 	 "x:- x/:- a:- a/:- a/x:- a/x/:- a/a:- a/a/:- a/b:0 a/b/:0 "},
+	{"*b;*a*/",
+	 "x:- x/:- a:- a/:1 b:0 b/:0 ab:0 ab/:1 "},
+	{"/a/b;!*a*",
+	 "x:- x/:- a:!1 a/:!1 xa:!1 xa/:!1 a/b:0 a/b/:0 "},
+	{"/a?b;a/?/x",
+	 "x:- x/:- a:- a/:- ax:- ax/:- a/x:- a/x/:- axb:0 axb/:0 a/x/x:1 a/x/x/:1 "},
+	{"x!",
+	 "x:- x/:- a:- a/:- x!:0 x!/:0 "},
+	{"[.#]",
+	 "x:- x/:- #:0 #/:0 "},
 };
 
 static void check_shown(void)
@@ -312,6 +322,9 @@ static const struct {
 	{"*a????????", 2 * 512},
 	{"*a?????????????????", 0},
 	{"*a*;*b*;*c*;*d*;*e*;*f*;*g*;*h*", 2 * 9},
+	{"*a*;*b*;*c*;/k/**", 2 * 5},
+	{"*;*a*;/k/**", 2 * 3},
+	{"*a*/;*b*/;*c*/", 2 * 8},
 };
 
 static void check_counts(void)
@@ -327,8 +340,49 @@ static void check_counts(void)
 	}
 }
 
+/* --- automata ------------------------------------------------------------- */
+
+static bool is_sorted(const automaton_set *set)
+{
+	for (uint32_t i = 1; i < set->n; i++)
+		if (set->v[i - 1] >= set->v[i])
+			return false;
+	return true;
+}
+
+/* Of few patterns and of many, each place once and in order, so that sets with
+ * the same places are the same. */
+static void check_sets(void)
+{
+	static const char path[] = "a/b/ab/a1a2";
+
+	for (unsigned many = 0; many < 400; many += 399) {
+		struct arena *a = arena_new();
+		struct gitignore *g = gitignore_new(a);
+		automaton_set sets[2] = {0};
+		struct automaton *m;
+
+		CHECK(gitignore_add(g, STR("a*"), NULL) == GITIGNORE_OK);
+		CHECK(gitignore_add(g, STR("/a/**/b"), NULL) == GITIGNORE_OK);
+		CHECK(gitignore_add(g, STR("*b*"), NULL) == GITIGNORE_OK);
+		for (unsigned i = 0; i < many; i++)
+			CHECK(gitignore_add(g, arena_fmt(a, "*a%u", i), NULL) ==
+			      GITIGNORE_OK);
+		m = automaton_new(a, g);
+		automaton_start(m, &sets[0]);
+		CHECK(sets[0].n > many && is_sorted(&sets[0]));
+		for (size_t i = 0; i < sizeof(path) - 1; i++) {
+			automaton_step(m, &sets[i % 2], (uint8_t)path[i],
+				       &sets[!(i % 2)]);
+			CHECK(is_sorted(&sets[!(i % 2)]));
+		}
+		arena_free(a);
+	}
+}
+
 int main(void)
 {
+	check_sets();
 	check_shown();
 	check_complete();
 	check_kept();

@@ -105,6 +105,14 @@ static const struct {
 	 "example.com=2 test=0,2 example.test=1,2 www.example.test=2 "},
 	{"*.a.test a.test *.*.test",
 	 "example.com= example.test= www.example.test=2 a.test=1 www.a.test=0,2 "},
+	{"x.b.test x.*.test",
+	 "example.com= example.test= x.example.test=1 b.test= x.b.test=0,1 "},
+	{"a.*.b.test",
+	 "example.com= b.test= www.b.test= a.eu.b.test=0 "},
+	{"a.*.*.b.test",
+	 "example.com= b.test= www.b.test= www.eu.b.test= a.eu.eu.b.test=0 "},
+	{"** a.*",
+	 "com=0 example.com=0 a.com=0,1 "},
 };
 
 static void check_shown(void)
@@ -165,6 +173,7 @@ static void keep_first(void *ctx, const struct names_class *c)
 	struct visits *v = ctx;
 
 	v->n++;
+	CHECK(c->name.n);
 	if (c->n == 1 && c->ids[0] == 0)
 		v->first = arena_str(v->a, c->name);
 }
@@ -229,6 +238,37 @@ static void check_long(void)
 	}
 }
 
+/*
+ * Where every label of two letters is taken, and every word that people know
+ * and number behind an 'x' that is as long as three.
+ */
+static void check_taken(void)
+{
+	static const char *const words[] = {"www", "api", "app", "mail",
+					    "host"};
+	struct visits v = {.a = arena_new()};
+	struct names *n = names_new(v.a);
+	struct str name = long_name(v.a, 248);
+
+	names_add(n, arena_fmt(v.a, "*.%.*s", STR_ARG(name)), 0);
+	for (unsigned i = 0; i < 26 + 26 * 36; i++)
+		names_add(n,
+			  arena_fmt(v.a, "%.*s.%.*s",
+				    STR_ARG(taken_label(v.a, i)),
+				    STR_ARG(name)),
+			  1);
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		names_add(n,
+			  arena_fmt(v.a, "%s.%.*s", words[i], STR_ARG(name)),
+			  1);
+	for (unsigned i = 10; i < 1000; i++)
+		names_add(n, arena_fmt(v.a, "x%u.%.*s", i, STR_ARG(name)), 1);
+	CHECK(names_each(n, keep_first, &v));
+	CHECK(v.first.n == LIMIT_NAME_BYTES &&
+	      str_starts(v.first, STR("x3a8.")));
+	arena_free(v.a);
+}
+
 /* Stars, as many as a name has labels at most, or one of them in turn "a". */
 static void add_stars(struct visits *v, struct names *n, unsigned labels,
 		      unsigned named)
@@ -270,6 +310,7 @@ int main(void)
 	check_shown();
 	check_classes();
 	check_long();
+	check_taken();
 	check_deep();
 	check_many();
 	return check_status();
