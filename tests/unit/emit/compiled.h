@@ -1,0 +1,83 @@
+/* A policy in YAML, as far as emitters read it, and where they refuse it. */
+#ifndef TESTS_UNIT_EMIT_COMPILED_H
+#define TESTS_UNIT_EMIT_COMPILED_H
+
+#include "compiler/emit/emit.h"
+#include "compiler/passes/passes.h"
+#include "tests/unit/front.h"
+
+#include <stdio.h>
+
+struct compiled {
+	struct rig front;
+	struct arena *a;
+	struct ir_policy policy;
+	struct emit_in in;
+};
+
+static inline void compiled_show(struct compiled *t)
+{
+	struct buf b;
+
+	buf_init(&b, t->a);
+	diags_print(&t->front.diags, &b, false);
+	printf("%.*s", STR_ARG(buf_str(&b)));
+}
+
+/* It is one that the passes take. */
+static inline void compiled_init(struct compiled *t, const char *yaml,
+				 enum layer layer)
+{
+	struct doc doc = {.layer = layer, .source = STR("test")};
+	docs list = {0};
+	bool ok;
+
+	*t = (struct compiled){0};
+	rig_init(&t->front);
+	t->a = t->front.a;
+	ok = rig_bind(&t->front, yaml, layer, &doc.policy);
+	*vec_push(t->a, &list) = doc;
+	ok = ok && passes_layers(&t->front.c, &list, &t->policy) &&
+	     passes_normalise(&t->front.c, &t->policy);
+	CHECK_MSG(ok, "%s", yaml);
+	if (!ok)
+		compiled_show(t);
+	t->in = (struct emit_in){.policy = &t->policy,
+				 .sources = &t->front.sources,
+				 .diags = &t->front.diags,
+				 .a = t->a};
+}
+
+static inline void compiled_done(struct compiled *t)
+{
+	rig_done(&t->front);
+}
+
+/* Where errors are: "5:9 6:3", by lines behind the first so many. */
+static inline struct str compiled_errors(struct compiled *t, unsigned first)
+{
+	struct diag_view v;
+	struct buf b;
+
+	buf_init(&b, t->a);
+	for (unsigned i = 0; diags_get(t->in.diags, i, &v); i++) {
+		struct place at = sources_place(t->in.sources, v.at);
+
+		if (v.error)
+			buf_addf(&b, "%s%u:%u", b.n ? " " : "", at.line - first,
+				 at.column);
+	}
+	return buf_keep(&b);
+}
+
+/* Both are the same; else they are shown. */
+static inline void check_same(const char *of, struct str got,
+			      const char *wanted)
+{
+	CHECK(str_is(got, wanted));
+	if (!str_is(got, wanted))
+		printf("%s\ngot:\n%.*s\nwanted:\n%s\n", of, STR_ARG(got),
+		       wanted);
+}
+
+#endif
