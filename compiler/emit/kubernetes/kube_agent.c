@@ -26,14 +26,12 @@ bool kube_has_roots(const struct kube *k)
 void kube_user(const struct kube *k, uint64_t *uid, uint64_t *gid)
 {
 	const ir_opt_str *user = &k->policy->hardening.user;
-	size_t colon = user->set ? str_find(user->v, ':', 0) : 0;
+	size_t colon = str_find(user->v, ':', 0);
 
-	*uid = *gid = 1000;
-	if (!user->set)
-		return;
-	/* kube_check() has seen that they are numbers */
-	if (str_u64(str_slice(user->v, 0, colon), UINT32_MAX, uid))
-		*gid = *uid;
+	/* Where there are any, kube_check() has seen that they are numbers. */
+	*uid = 1000;
+	ignore(str_u64(str_slice(user->v, 0, colon), UINT32_MAX, uid));
+	*gid = *uid;
 	ignore(str_u64(str_slice(user->v, colon + 1, user->v.n), UINT32_MAX,
 		       gid));
 }
@@ -66,7 +64,7 @@ static void put_rights(const struct kube *k, struct kube_node *c)
 	n[0] = kube_tree_number(s, "runAsGroup", gid);
 	kube_tree_bool(s, "runAsNonRoot", true);
 	n[1] = kube_tree_number(s, "runAsUser", uid);
-	for (size_t i = 0; user->set && i < ARRAY_LEN(n); i++)
+	for (size_t i = 0; i < ARRAY_LEN(n); i++)
 		kube_tree_from(k->in, n[i], &user->from);
 	put_seccomp(k, s);
 }
@@ -166,18 +164,34 @@ static bool is_cloned(const struct kube *k)
 	return k->o->work == KUBE_WORK_GIT;
 }
 
+/* Of a line, from the workspace's root. */
+static struct str kept_path(const struct ir_pattern *p)
+{
+	struct str path = str_unslashed(p->line);
+
+	return str_slice(path, str_starts(path, STR("/")), path.n);
+}
+
+/* A Pod has one mount at a path, whoever asks for it. */
+static bool is_kept_before(const struct kube *k, const struct ir_pattern *p)
+{
+	for (const struct ir_pattern *q = k->policy->readonly.v; q < p; q++)
+		if (q->from.layer != LAYER_FLOOR &&
+		    str_eq(kept_path(q), kept_path(p)))
+			return true;
+	return false;
+}
+
 /* A path that holds whether it is there or not: without one the kubelet makes
  * a folder, in which nobody can make anything. */
 static void put_kept(const struct kube *k, struct kube_node *list)
 {
 	vec_each(r, &k->policy->readonly) {
-		struct str path = str_unslashed(r->line);
+		struct str path = kept_path(r);
 		struct kube_node *m;
 
-		if (r->from.layer == LAYER_FLOOR)
+		if (r->from.layer == LAYER_FLOOR || is_kept_before(k, r))
 			continue;
-		if (str_starts(path, STR("/")))
-			path = str_slice(path, 1, path.n);
 		m = put_mount(list, KUBE_VOLUME_WORK,
 			      arena_fmt(k->a, WORK_AT "/%.*s", STR_ARG(path)),
 			      true);
@@ -204,36 +218,39 @@ static const struct {
 	{"var-tmp", "/var/tmp", "1Gi"},
 };
 
+/* kube_check() has seen that it is one. */
+static struct str tmpfs_path(const struct ir_text *t, uint64_t *bytes)
+{
+	struct str path;
+
+	ignore(kube_tmpfs(t->s, &path, bytes));
+	return path;
+}
+
 static bool has_tmpfs(const struct kube *k, const char *at)
 {
-	vec_each(t, &k->policy->hardening.tmpfs) {
-		struct str path;
-		uint64_t bytes;
+	uint64_t bytes;
 
-		if (kube_tmpfs(t->s, &path, &bytes) && str_is(path, at))
+	vec_each(t, &k->policy->hardening.tmpfs)
+		if (str_is(tmpfs_path(t, &bytes), at))
 			return true;
-	}
 	return false;
 }
 
 static void put_folders(const struct kube *k, struct kube_node *list)
 {
 	unsigned n = 0;
+	uint64_t bytes;
 
 	for (size_t i = 0; i < ARRAY_LEN(usual); i++)
 		if (!has_tmpfs(k, usual[i].at))
 			put_mount(list, usual[i].name, str_of(usual[i].at),
 				  false);
-	vec_each(t, &k->policy->hardening.tmpfs) {
-		struct str path;
-		uint64_t bytes;
-
-		if (kube_tmpfs(t->s, &path, &bytes))
-			kube_tree_from(k->in,
-				       put_mount(list, tmpfs_name(k, n++), path,
-						 false),
-				       &t->from);
-	}
+	vec_each(t, &k->policy->hardening.tmpfs)
+		kube_tree_from(k->in,
+			       put_mount(list, tmpfs_name(k, n++),
+					 tmpfs_path(t, &bytes), false),
+			       &t->from);
 }
 
 static void put_mounts(const struct kube *k, struct kube_node *c)
@@ -395,13 +412,13 @@ static void put_tmpfs(const struct kube *k, struct kube_node *list,
 		      const struct ir_text *t, unsigned i)
 {
 	struct kube_node *v = kube_tree_map(list, NULL), *e;
-	struct str path;
 	uint64_t bytes;
 
 	kube_tree_word(v, "name", tmpfs_name(k, i));
 	e = kube_tree_map(v, "emptyDir");
 	kube_tree_word(e, "medium", "Memory");
-	if (kube_tmpfs(t->s, &path, &bytes) && bytes)
+	(void)tmpfs_path(t, &bytes);
+	if (bytes)
 		kube_tree_text(e, "sizeLimit",
 			       arena_fmt(k->a, "%" PRIu64, bytes));
 	kube_tree_from(k->in, v, &t->from);

@@ -150,8 +150,6 @@ static bool check_grant(const struct emit_in *in, const struct ir_grant *g)
 
 static bool check_denial(const struct emit_in *in, const struct ir_grant *d)
 {
-	if (d->from.layer == LAYER_FLOOR)
-		return true;
 	if (d->dest.kind == IR_DEST_ANY)
 		return kube_refuse(in, d->from.at,
 				   "a denial of all names is a packet filter's",

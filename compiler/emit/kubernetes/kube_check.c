@@ -5,6 +5,7 @@
 #include "compiler/emit/docker/agent.h"
 #include "compiler/emit/docker/docker_names.h"
 #include "compiler/ir/image.h"
+#include "compiler/ir/ports.h"
 #include "compiler/ir/published.h"
 
 #include <stdlib.h>
@@ -87,13 +88,22 @@ bool kube_refuse(const struct emit_in *in, struct span at, const char *what,
 
 /* Somebody wrote it: what the floor says is no wish, nor what a plan's own
  * policy.json says, which has it all. */
-static bool is_wish(const struct emit_in *in, bool set, struct ir_origin from)
+static bool is_wish(const struct emit_in *in, struct ir_origin from)
 {
 	const struct source *s = sources_of(in->sources, from.at);
 
-	return set && from.layer != LAYER_FLOOR && !(s && s->derived);
+	return from.layer != LAYER_FLOOR && !(s && s->derived);
 }
-#define WRITTEN(opt) is_wish(in, (opt).set, (opt).from)
+#define WRITTEN(opt) is_wish(in, (opt).from)
+
+/* Where nobody says how masks hold, what says so stands at the runtime. */
+static bool wants_hold(const struct emit_in *in)
+{
+	const struct ir_policy *p = in->policy;
+
+	return WRITTEN(p->masks) && p->masks.v == IR_MASKS_HOLD &&
+	       p->masks.from.at.beg != p->runtime.from.at.beg;
+}
 
 static bool check_image(const struct emit_in *in)
 {
@@ -172,7 +182,7 @@ static bool check_machine(const struct emit_in *in)
 		ok = kube_refuse(in, p->home.from.at,
 				 "the home ends with the Pod",
 				 "write 'home: none', or leave it out");
-	if (WRITTEN(p->masks) && p->masks.v == IR_MASKS_HOLD)
+	if (wants_hold(in))
 		ok = kube_refuse(
 			in, p->masks.from.at,
 			"masks that hold at each access need a view of the workspace",
@@ -193,9 +203,13 @@ static bool check_machine(const struct emit_in *in)
 	return ok;
 }
 
-static bool is_literal(const struct ir_pattern *p)
+/* Of lines that are the same one holds. */
+static bool is_literal(const ir_patterns *all, const struct ir_pattern *p)
 {
-	return p->hold && !p->back;
+	vec_each(q, all)
+		if (q->hold && str_eq(q->line, p->line))
+			return true;
+	return false;
 }
 
 static bool check_files(const struct emit_in *in)
@@ -212,7 +226,7 @@ static bool check_files(const struct emit_in *in)
 				in, r->from.at,
 				"an empty workspace has nothing that could be kept",
 				"take '--workspace-from git:URL', or leave it out");
-		else if (!is_literal(r))
+		else if (!is_literal(&p->readonly, r))
 			ok = kube_refuse(
 				in, r->from.at,
 				"mounts are made of paths, before it is known what matches",
@@ -291,10 +305,6 @@ static bool check_resources(const struct emit_in *in)
 		ok = kube_refuse(in, h->memory.from.at,
 				 "nothing runs with less than 6 MiB of memory",
 				 "give it more");
-	if (h->cpus_milli.set && h->cpus_milli.v == 0)
-		ok = kube_refuse(in, h->cpus_milli.from.at,
-				 "no share of a processor at all is left",
-				 "give it more");
 	vec_each(t, &h->tmpfs) {
 		struct str path;
 		uint64_t bytes;
@@ -330,8 +340,7 @@ static bool check_credentials(const struct emit_in *in)
 /* Of a Service's or a probe's side there is one address, the Pod's. */
 static bool check_ports(const struct emit_in *in)
 {
-	uint16_t seen[64];
-	size_t n = 0;
+	ir_ports seen = {0};
 	bool ok = true;
 
 	vec_each(t, &in->policy->ports) {
@@ -344,13 +353,12 @@ static bool check_ports(const struct emit_in *in)
 				in, t->from.at,
 				"a Pod has a port at its own number",
 				"write the port inside alone; a Service maps numbers");
-		for (size_t i = 0; i < n; i++)
-			if (seen[i] == p.to)
-				ok = kube_refuse(in, t->from.at,
-						 "this port is there already",
-						 "leave it out");
-		if (n < ARRAY_LEN(seen))
-			seen[n++] = p.to;
+		if (ports_has(&seen, IR_PROTO_TCP, p.to))
+			ok = kube_refuse(in, t->from.at,
+					 "this port is there already",
+					 "leave it out");
+		*vec_push(in->a, &seen) =
+			(struct ir_port){IR_PROTO_TCP, p.to, p.to, {0}};
 	}
 	return ok;
 }

@@ -45,7 +45,7 @@ static void put_ports(struct kube_node *rule, const ir_ports *ports,
 		}
 		put_port(list, &ports->v[i]);
 	}
-	if (!questions || !item)
+	if (!questions)
 		return;
 	list = kube_tree_list(kube_tree_map(item, "rules"), "dns");
 	kube_tree_word(kube_tree_map(list, NULL), "matchPattern", "*");
@@ -77,7 +77,7 @@ static void put_way(const struct kube *k, struct kube_node *egress,
 
 		to = kube_tree_map(kube_tree_list(rule, "toFQDNs"), NULL);
 		kube_tree_text(to, is_pattern ? "matchPattern" : "matchName",
-			       str_is(w->name, "**") ? STR("*") : w->name);
+			       w->name);
 	}
 	put_ports(rule, w->ports, w->questions);
 	kube_tree_from(k->in, rule, w->from);

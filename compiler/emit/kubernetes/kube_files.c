@@ -9,7 +9,8 @@
 /* The objects of one file, in their order. */
 struct file {
 	const char *name;
-	struct kube_node *(*trees[TREES_MAX])(const struct kube *k);
+	/* NULL behind the last */
+	struct kube_node *(*trees[TREES_MAX + 1])(const struct kube *k);
 };
 #define FILES_MAX 3u
 
@@ -57,7 +58,7 @@ static size_t make_trees(const struct kube *k, const struct file *f,
 {
 	size_t n = 0;
 
-	while (n < TREES_MAX && f->trees[n]) {
+	while (f->trees[n]) {
 		out[n] = f->trees[n](k);
 		n++;
 	}

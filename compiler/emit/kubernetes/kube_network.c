@@ -53,12 +53,11 @@ static void open_name(const struct kube *k, openings *all,
 	*vec_push(k->a, &o->from) = &g->from;
 }
 
-/* Is it a denial of whole packets, at that port; NULL: at every port? The
- * floor's own apart. */
+/* Is it about whole packets, where it is of networks, and at that port; NULL:
+ * at every port? The floor's own are not. */
 static bool is_denial(const struct ir_grant *d, const struct ir_port *at)
 {
-	if ((d->dest.kind != IR_DEST_CIDR && d->dest.kind != IR_DEST_ANY) ||
-	    ir_grant_http(d) || d->from.layer == LAYER_FLOOR)
+	if (ir_grant_http(d) || d->from.layer == LAYER_FLOOR)
 		return false;
 	return at ? ports_has(&d->ports, at->proto, at->lo)
 		  : ports_all(&d->ports);
@@ -68,10 +67,13 @@ static bool is_denial(const struct ir_grant *d, const struct ir_port *at)
 static bool is_closed(const struct kube *k, const struct cidr *net,
 		      const struct ir_port *at)
 {
-	vec_each(d, &k->policy->deny)
+	vec_each(d, &k->policy->deny) {
+		const struct cidr *of = ir_dest_net(&d->dest);
+
 		if (is_denial(d, at) && (d->dest.kind == IR_DEST_ANY ||
-					 cidr_covers(&d->dest.u.cidr.net, net)))
+					 (of && cidr_covers(of, net))))
 			return true;
+	}
 	return false;
 }
 
@@ -131,15 +133,15 @@ static int by_cidr(const void *a, const void *b)
 	return cidr_cmp(a, b);
 }
 
-/* Strictly inside, as the API wants it. IPv4 in IPv6 (::ffff:0:0/96) is no
- * packet's address, and Go takes it for IPv4. */
+/* Strictly inside, as the API wants it: a network that is denied as a whole is
+ * not there. IPv4 in IPv6 (::ffff:0:0/96) is no packet's address, and Go takes
+ * it for IPv4. */
 static void leave_out(const struct kube *k, kube_nets *out,
 		      const struct cidr *net, const struct cidr *hole)
 {
 	struct addr v4;
 
-	if (hole->bits > net->bits && cidr_covers(net, hole) &&
-	    !addr_mapped(&hole->addr, &v4))
+	if (cidr_covers(net, hole) && !addr_mapped(&hole->addr, &v4))
 		*vec_push(k->a, out) = *hole;
 }
 
@@ -150,12 +152,11 @@ static kube_nets net_holes(const struct kube *k, bool publicly,
 	kube_nets all = {0}, out = {0};
 
 	for (size_t i = 0; (s = addr_special(i)); i++)
-		if (s->scope == ADDR_NEVER ||
-		    (s->scope == ADDR_PRIVATE && publicly))
+		if (s->scope == ADDR_NEVER || publicly)
 			leave_out(k, &all, net, &s->net);
 	vec_each(d, &k->policy->deny)
-		if (d->dest.kind == IR_DEST_CIDR && is_denial(d, at))
-			leave_out(k, &all, net, &d->dest.u.cidr.net);
+		if (ir_dest_net(&d->dest) && is_denial(d, at))
+			leave_out(k, &all, net, ir_dest_net(&d->dest));
 	vec_sort(&all, by_cidr);
 	vec_each(c, &all)
 		if (!out.n || !cidr_covers(&out.v[out.n - 1], c))

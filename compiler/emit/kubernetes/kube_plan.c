@@ -51,23 +51,27 @@ bool kube_json_emit(const struct emit_in *in, struct buf *out)
 	return true;
 }
 
-/* Several manifests have its digest; one says what is wrong. */
-static bool is_small(const struct emit_in *in, const struct plan *p, bool say)
+static size_t plan_bytes(const struct plan *p)
 {
-	const struct plan_file *largest = NULL;
 	size_t n = 0;
 
-	vec_each(f, &p->files) {
+	vec_each(f, &p->files)
 		n += f->data.n;
-		if (!largest || f->data.n > largest->data.n)
+	return n;
+}
+
+/* Several manifests have its digest; one says what is wrong. False. */
+static bool refuse_large(const struct emit_in *in, const struct plan *p)
+{
+	const struct plan_file *largest = p->files.v;
+
+	vec_each(f, &p->files)
+		if (f->data.n > largest->data.n)
 			largest = f;
-	}
-	if (n <= CONFIGMAP_BYTES || !say)
-		return n <= CONFIGMAP_BYTES;
 	diag_error(
 		in->diags, DIAG_POD, (struct span){0},
 		"a plan of %zu bytes: a ConfigMap takes a megabyte, and %.*s alone has %zu",
-		n, STR_ARG(largest->name), largest->data.n);
+		plan_bytes(p), STR_ARG(largest->name), largest->data.n);
 	diag_help(
 		in->diags,
 		"grant patterns ('*.example.com') and networks in the place of many single ones, or give what differs a Pod of its own");
@@ -90,7 +94,7 @@ bool kube_plan(const struct emit_in *in, struct plan *out,
 	manifest = plan_manifest(in->a, out);
 	sha256_hex(manifest, digest);
 	plan_add(in->a, out, STR(MANIFEST_NAME), manifest);
-	return is_small(in, out, false);
+	return plan_bytes(out) <= CONFIGMAP_BYTES;
 }
 
 struct kube_node *kube_configmap_tree(const struct kube *k,
@@ -117,7 +121,7 @@ bool kube_configmap_emit(const struct emit_in *in, struct buf *out)
 	struct kube k;
 
 	if (!kube_plan(in, &p, digest))
-		return is_small(in, &p, true);
+		return refuse_large(in, &p);
 	k = kube_begin(in, digest);
 	root = kube_configmap_tree(&k, &p);
 	kube_tree_write(k.a, &root, 1, out);

@@ -117,8 +117,7 @@ static void put_context(const struct kube *k, struct kube_node *spec)
 
 	kube_user(k, &uid, &gid);
 	group = kube_tree_number(s, "fsGroup", gid);
-	if (user->set)
-		kube_tree_from(k->in, group, &user->from);
+	kube_tree_from(k->in, group, &user->from);
 	kube_tree_word(s, "fsGroupChangePolicy", "OnRootMismatch");
 	kube_tree_word(kube_tree_map(s, "seccompProfile"), "type",
 		       "RuntimeDefault");

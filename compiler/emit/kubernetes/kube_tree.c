@@ -172,25 +172,14 @@ void kube_tree_causes(const struct kube_node *n, const char *path, cJSON *out)
  */
 static bool is_plain(struct str s)
 {
-	static const char *const meant[] = {"y",   "n",	   "yes",   "no",  "on",
-					    "off", "true", "false", "null"};
-
-	char low[8] = "";
-
 	if (s.n == 0 || ascii_is_digit(s.p[0]) ||
 	    (!ascii_is_alnum(s.p[0]) && s.p[0] != '/'))
 		return false;
-	for (size_t i = 0; i < s.n; i++) {
+	for (size_t i = 0; i < s.n; i++)
 		if (!ascii_is_alnum(s.p[i]) && !strchr("/._-", s.p[i]))
 			return false;
-		if (s.n < sizeof(low))
-			low[i] = (char)(ascii_is_upper(s.p[i]) ? s.p[i] + 32
-							       : s.p[i]);
-	}
-	for (size_t i = 0; i < ARRAY_LEN(meant); i++)
-		if (strcmp(low, meant[i]) == 0)
-			return false;
-	return true;
+	return !ASCII_IS_ANY(s, "y", "n", "yes", "no", "on", "off", "true",
+			     "false", "null");
 }
 
 static void write_text(struct yaml_write *w, struct str s)

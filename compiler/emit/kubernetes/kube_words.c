@@ -13,7 +13,8 @@ static bool is_variable(struct str s)
 	return s.n > 0 && !ascii_is_digit(s.p[0]);
 }
 
-/* NAME=VALUE, without a variable of the machine's: '$$' is a dollar sign. */
+/* NAME=VALUE, without a variable of the machine's: '$$' is a dollar sign, and
+ * passes/args has seen that none stands alone. */
 static bool take_variable(struct arena *a, const struct arg *arg,
 			  struct str *name, struct str *value)
 {
@@ -26,7 +27,7 @@ static bool take_variable(struct arena *a, const struct arg *arg,
 		return false;
 	buf_init(&b, a);
 	for (size_t i = 0; i < text.n; i++) {
-		if (text.p[i] == '$' && (i + 1 == text.n || text.p[++i] != '$'))
+		if (text.p[i] == '$' && text.p[++i] != '$')
 			return false;
 		buf_addc(&b, text.p[i]);
 	}
@@ -59,9 +60,8 @@ void kube_words_put(const struct kube *k, struct kube_node *env)
 		struct kube_node *item;
 		struct str name, value;
 
-		if (!str_is(arg->option, "env") ||
-		    !take_variable(k->a, arg, &name, &value))
-			continue;
+		/* kube_check() has seen that each is one */
+		ignore(take_variable(k->a, arg, &name, &value));
 		item = kube_tree_map(env, NULL);
 		kube_tree_text(item, "name", name);
 		kube_tree_literal(item, "value", value);
