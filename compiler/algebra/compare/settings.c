@@ -284,6 +284,22 @@ static bool has_place(const ir_texts *list, const struct ir_visible *at)
 	return false;
 }
 
+/* What is at a place that the list has: of entries, which come by path, a folder
+ * before what is in it, the last that holds it. */
+static const struct ir_text *holder_of(const ir_texts *list,
+				       const struct ir_visible *at)
+{
+	const struct ir_text *holder = NULL;
+
+	vec_each(t, list) {
+		const ir_texts one = {.v = t, .n = 1};
+
+		if (visible_at(&one, at))
+			holder = t;
+	}
+	return holder;
+}
+
 /* What there is of the machine changes at no path but those that are named. */
 static void compare_place(struct settings *s, const struct ir_text *t, bool old)
 {
@@ -298,7 +314,8 @@ static void compare_place(struct settings *s, const struct ir_text *t, bool old)
 		add_setting(s, ACCESS_LOST, place_text(s->a, &v, was), t->from,
 			    old);
 	else
-		keep_setting(s, place_text(s->a, &v, is), t->from, t->from);
+		keep_setting(s, place_text(s->a, &v, is), t->from,
+			     holder_of(&s->p[1]->visible, &v)->from);
 }
 
 static void compare_visible(struct settings *s)
@@ -359,20 +376,36 @@ static void compare_tmpfs(struct settings *s)
 	}
 }
 
-static struct value of_seccomp(const ir_opt_str *profile)
+/* Of a profile of somebody's own nothing is known but that unconfined is not
+ * tighter: own, one of the two is such. */
+static struct value of_seccomp(const ir_opt_str *profile, bool own)
 {
 	struct value v = of_str(profile, "default");
 
-	v.loose = str_is(v.text, "unconfined") ? 2 : str_is(v.text, "docker");
+	v.loose = str_is(v.text, "unconfined") ? 2
+		  : own			       ? 0
+					       : str_is(v.text, "docker");
 	return v;
+}
+
+static bool is_own_profile(const ir_opt_str *profile)
+{
+	return str_starts(profile->v, STR("/"));
+}
+
+static void compare_seccomp(struct settings *s, const ir_opt_str *was,
+			    const ir_opt_str *is)
+{
+	bool own = is_own_profile(was) || is_own_profile(is);
+	struct value x = of_seccomp(was, own), y = of_seccomp(is, own);
+
+	compare_partly(s, "hardening.seccomp", &x, &y);
 }
 
 static void compare_hardening(struct settings *s)
 {
 	const struct ir_hardening *x = &s->p[0]->hardening;
 	const struct ir_hardening *y = &s->p[1]->hardening;
-	struct value was = of_seccomp(&x->seccomp);
-	struct value is = of_seccomp(&y->seccomp);
 
 	compare_bool(s, "hardening.read_only", &x->read_only, &y->read_only,
 		     true);
@@ -387,7 +420,7 @@ static void compare_hardening(struct settings *s)
 		      &y->capabilities, true);
 	compare_bool(s, "hardening.no_new_privileges", &x->no_new_privileges,
 		     &y->no_new_privileges, true);
-	compare_partly(s, "hardening.seccomp", &was, &is);
+	compare_seccomp(s, &x->seccomp, &y->seccomp);
 	compare_bool(s, "hardening.user_namespaces", &x->user_namespaces,
 		     &y->user_namespaces, false);
 }
@@ -558,14 +591,14 @@ static struct value of_trust(const ir_opt_trust *t)
 
 /* --- how long a request waits -------------------------------------------- */
 
-/* All of an entry of ask but that. */
+/* All of an entry of ask but that, which is its canonical text's last word. */
 static struct str but_wait(const struct ir_grant *g)
 {
 	size_t end = g->canon.n;
 
-	while (end > 0 && g->canon.p[end - 1] != ' ')
+	while (g->canon.p[end - 1] != ' ')
 		end--;
-	return str_slice(g->canon, 0, end ? end - 1 : 0);
+	return str_slice(g->canon, 0, end - 1);
 }
 
 static struct value of_wait(struct arena *a, const struct ir_grant *g)
