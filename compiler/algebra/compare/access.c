@@ -98,17 +98,17 @@ static int wider_side(const struct access_cell *c)
 /* Is it a rule that one side alone has? */
 static bool is_own(const struct sides *s, uint32_t rule)
 {
-	return rule != SIDES_NONE && !rule_shared(&s->rules.v[rule]);
+	return !rule_shared(&s->rules.v[rule]);
 }
 
-/* A rule among those that one side alone has, of the wanted kind. */
+/* A grant, or a denial, among those that one side alone has. */
 static uint32_t own_rule(const struct sides *s, const uint32_t *ids, uint32_t n,
 			 bool deny, int side)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		const struct rule *r = &s->rules.v[ids[i]];
 
-		if (r->deny == deny && r->g[side] && !r->g[!side])
+		if (r->deny == deny && !r->ask && r->g[side] && !r->g[!side])
 			return ids[i];
 	}
 	return SIDES_NONE;
@@ -126,9 +126,10 @@ static uint32_t looking_rule(const struct sides *s, int *out_side)
 	for (uint32_t i = 0; i < s->rules.n; i++) {
 		const struct rule *r = &s->rules.v[i];
 
-		if (!rule_shared(r) && r->g[*out_side] &&
-		    (r->deny ? inspection_denies(rule_grant(r))
-			     : ir_grant_http(rule_grant(r))))
+		if (r->g[*out_side] && !r->g[!*out_side] && !r->ask &&
+		    (r->deny ? inspection_denies(r->g[*out_side])
+			     : inspection_looks(s->p[*out_side],
+						r->g[*out_side])))
 			return i;
 	}
 	return SIDES_NONE;
@@ -194,6 +195,7 @@ uint32_t access_cause(struct sides *s, const struct access_cell *c,
 		      const uint32_t *ids, uint32_t n, int *out_side)
 {
 	int more = wider_side(c);
+	/* what permits, or asks, is a rule; what refuses may be none */
 	uint32_t grant = c->by[more].rule, denial = c->by[!more].rule;
 	bool held = denial != SIDES_NONE &&
 		    (s->rules.v[denial].deny || s->rules.v[denial].ask);
@@ -237,9 +239,7 @@ uint32_t access_cause(struct sides *s, const struct access_cell *c,
 static struct ir_origin origin_of(const struct access *x, uint32_t rule,
 				  int side)
 {
-	const struct rule *r = &x->s->rules.v[rule];
-
-	return (r->g[side] ? r->g[side] : rule_grant(r))->from;
+	return x->s->rules.v[rule].g[side]->from;
 }
 
 /* The two decisions, as the whole policies make them; n rules did. */
@@ -356,9 +356,9 @@ static void narrow_group(struct access *x, struct group *g, bool is_new,
 	if (g->whole)
 		return;
 	/* A rule about others: the set is the grant's. */
-	if (afar && grant != SIDES_NONE)
+	if (afar)
 		own = &rule_grant(&rules[grant])->dest;
-	if (afar || c->both || grant == g->cause || grant == SIDES_NONE ||
+	if (afar || c->both || grant == g->cause ||
 	    !intersect_dest(x->a, own, &rule_grant(&rules[grant])->dest, &met))
 		met = *own;
 	if (is_new) {
@@ -453,8 +453,7 @@ void access_add(struct access *x, const struct access_cell *c,
 	afar = !is_among(ids, n, rule);
 	/* A rule about others: one set for each grant that it is felt by. */
 	g = group_of(x,
-		     (uint32_t[]){afar && grant != SIDES_NONE ? grant : rule,
-				  SIDES_NONE},
+		     (uint32_t[]){afar ? grant : rule, SIDES_NONE},
 		     variant_of(c, afar));
 	if (x->groups.n > had) {
 		struct access_change *k = begin_change(x, g, c, way);
@@ -487,7 +486,7 @@ static void find_keepers(const struct sides *s, const struct access_cell *c,
 	for (int k = 0; k < 2; k++)
 		out[k] = c->by[k].rule;
 	for (int k = 0; k < 2; k++)
-		if (out[k] != SIDES_NONE && rule_shared(&s->rules.v[out[k]])) {
+		if (rule_shared(&s->rules.v[out[k]])) {
 			out[!k] = out[k];
 			return;
 		}

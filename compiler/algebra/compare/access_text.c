@@ -168,12 +168,12 @@ static bool put_url(struct buf *b, const struct access_set *set,
 {
 	bool one = host.n && set->ports.n == 1 &&
 		   set->ports.v[0].lo == set->ports.v[0].hi;
-	uint16_t port = set->ports.n ? set->ports.v[0].lo : 0;
 	const char *scheme = "https";
-	uint16_t usual = 443;
+	uint16_t usual = 443, port;
 
 	if (!one)
 		return false;
+	port = set->ports.v[0].lo;
 	if (!(port == 443 && set->tls) && set->clear) {
 		if (!(port == 80 && set->clear) && set->tls)
 			return false;
@@ -244,7 +244,7 @@ struct str access_text(struct arena *a, struct access_change *c)
 	}
 	if (set->crooked)
 		buf_adds(&b, " (paths that are not canonical)");
-	if (set->tunnel && c->way != ACCESS_KEPT)
+	if (set->tunnel) /* which is never kept */
 		buf_adds(&b, c->way == ACCESS_GAINED
 				     ? " (requests that are not read)"
 				     : " (requests that are read now)");

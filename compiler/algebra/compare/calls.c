@@ -184,9 +184,9 @@ static bool find_outside(struct search *s, struct box b, uint32_t rule)
 	if (!spend_step(s))
 		return false;
 	if (rule == s->n_out) {
+		/* narrow_stretch() has left no stretch that is empty. */
 		for (uint32_t i = 0; i < CALLS_CONDITIONS; i++)
-			if (!first_value(&b.args[i], &s->found->args[i]))
-				return false;
+			first_value(&b.args[i], &s->found->args[i]);
 		return true;
 	}
 	r = s->out[rule];
@@ -203,8 +203,7 @@ static bool find_outside(struct search *s, struct box b, uint32_t rule)
 		}
 		/* What is left meets it, unless nothing is. */
 		n = split_condition(c, true, parts);
-		if (n == 0 ||
-		    (n == 1 && !narrow_stretch(&b.args[c->index], &parts[0])))
+		if (n == 1 && !narrow_stretch(&b.args[c->index], &parts[0]))
 			break;
 	}
 	return false;

@@ -242,8 +242,7 @@ static void tell_pair(struct comparer *c, const struct call *call,
 		add_condition(&b, call->name, &p->rule[side]->conditions[i]);
 	}
 	if (call->name.n &&
-	    (!p->rule[side] ? call->n[0] + call->n[1] > 0
-			    : !changes_whole(c, call, p, side, way)))
+	    (!p->rule[side] || !changes_whole(c, call, p, side, way)))
 		add_example(&b, call, point);
 	if (way == ACCESS_OTHER) {
 		buf_adds(&b, ": ");

@@ -101,5 +101,6 @@ enum covers_place covers_tell(struct covers *c, enum docker_run_id option,
 		tell_cover(c, ACCESS_READ, path, text, from, old);
 	if (write)
 		tell_cover(c, ACCESS_WRITE, path, text, from, old);
-	return read || write ? COVERS_INSIDE : COVERS_NOTHING;
+	/* What is hidden cannot be written either. */
+	return read ? COVERS_INSIDE : COVERS_NOTHING;
 }

@@ -234,8 +234,8 @@ static bool is_needed(const struct fronts *f, const struct front *name,
 
 	if (!f->http && !name->http && !addr->http)
 		return false;
-	if (!addr->rules)
-		return inside && name->private;
+	if (!addr->rules) /* none that is public: fronting_of() */
+		return name->private;
 	/* What has rules is read, and CONNECT refused for that. */
 	if (addr->http && !(name->same && addr->same))
 		return true;

@@ -50,7 +50,7 @@ static struct str absolute_path(struct arena *a, const struct ir_never *set,
 {
 	struct str base = STR("/");
 
-	if (path.n && path.p[0] == '/')
+	if (str_starts(path, STR("/")))
 		return path;
 	if (is_url(set))
 		base = set->dest.u.url.path;
@@ -162,7 +162,7 @@ static void search_pair(struct search *x, const struct endpoint *name,
 	uint32_t n, *ids;
 
 	x->to_addr = addr->wanted;
-	if (x->found || !(x->to_addr || (name->wanted && x->leads)))
+	if (!(x->to_addr || (name->wanted && x->leads)))
 		return;
 	ids = endpoints_rules(x->s, name, addr, &n);
 	x->work += 1 + n / 8;

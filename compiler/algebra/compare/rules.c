@@ -27,8 +27,7 @@ struct uses {
 	const struct endpoint *endpoint;
 	enum rule_list list; /* which rules it is about */
 	VEC(struct cell) cells;
-	trie_ids *of;	     /* per rule: its cells that count */
-	bool *spoken;	     /* per rule: it has a cell, denied or not */
+	trie_ids *of;	    /* per rule: its cells that count */
 	uint32_t *taken_by; /* per rule: what decides a cell of its own */
 	struct rule_finding *out;
 };
@@ -77,11 +76,12 @@ static bool by_itself(struct uses *u, uint32_t rule, const uint32_t *ids,
 	return is_said(u, &d);
 }
 
-/* Of entries of ask those with the widest answer count. */
+/* Of entries of ask, about what is asked, those with the widest answer count.
+ */
 static bool is_widest(const struct uses *u, uint32_t rule,
 		      const struct decision *all)
 {
-	return u->list != RULES_ASKED || all->verdict != VERDICT_ASK ||
+	return u->list != RULES_ASKED ||
 	       rule_grant(&u->s->rules.v[rule])->lasts.v == all->grant->lasts.v;
 }
 
@@ -107,7 +107,6 @@ static void add_cell(struct uses *u, const uint32_t *ids, uint32_t n,
 		if (n == 1 ? !is_said(u, &all.d)
 			   : !by_itself(u, ids[i], ids, n, r))
 			continue;
-		u->spoken[ids[i]] = true;
 		if (is_said(u, &all.d) && is_widest(u, ids[i], &all.d))
 			*vec_push(u->a, &cell.rules) = ids[i];
 		else
@@ -202,7 +201,8 @@ static bool is_needed(const struct uses *u, uint32_t rule)
 	const struct ir_grant *g = rule_grant(&u->s->rules.v[rule]);
 
 	/* Requests look the same, and yet it decides who sees them. */
-	if (u->list != RULES_DENIALS && g->tls.set && g->tls.v == IR_TLS_INSPECT)
+	if (u->list != RULES_DENIALS && g->tls.set &&
+	    g->tls.v == IR_TLS_INSPECT)
 		return true;
 	vec_each(c, &u->of[rule])
 		if (u->cells.v[*c].left < 2)
@@ -236,7 +236,7 @@ static void judge_uses(struct uses *u, uint32_t rule, uint32_t *counts)
 		if (u->list == RULES_DENIALS)
 			return;
 		f->use = RULE_DEAD;
-		if (u->spoken[rule] && u->taken_by[rule] != SIDES_NONE)
+		if (u->taken_by[rule] != SIDES_NONE)
 			f->by = rule_grant(&u->s->rules.v[u->taken_by[rule]]);
 		return;
 	}
@@ -284,7 +284,6 @@ static bool find_rules(struct arena *a, const struct ir_policy *p,
 	sides_init(&s, a, NULL, p);
 	n = s.rules.n;
 	u.of = arena_array(a, n + 1, sizeof(*u.of));
-	u.spoken = arena_array(a, n + 1, sizeof(*u.spoken));
 	u.taken_by = arena_array(a, n + 1, sizeof(*u.taken_by));
 	u.out = arena_array(a, n + 1, sizeof(*u.out));
 	for (uint32_t i = 0; i < n; i++)
