@@ -1,10 +1,9 @@
 /*
- * compare.h, never.h and rules.h, where a generated policy seldom goes, and
- * what their texts say. Policies are written as in tests/policy.h.
+ * compare.h, where a generated policy seldom goes, and what its texts say.
+ * Policies are written as in tests/policy.h.
  */
 #include "compiler/algebra/compare/compare.h"
 #include "compiler/algebra/compare/docker_effect.h"
-#include "compiler/algebra/compare/never.h"
 #include "compiler/algebra/compare/parts.h"
 #include "compiler/algebra/compare/witness.h"
 #include "compiler/algebra/decide/ask.h"
@@ -467,159 +466,6 @@ static void check_settings(void)
 	CHECK(setting(insecure) == ACCESS_GAINED);
 }
 
-/* --- never ---------------------------------------------------------------- */
-
-/* The witness against a set of destinations, or empty. */
-static const char *never(struct test_policy *t, const char *policy,
-			 const char *dest, const char *methods,
-			 const char *path)
-{
-	struct ir_never set = {.kind = IR_NEVER_NET, .has_dest = dest};
-	struct ir_request witness = {.text = STR("")};
-	struct decision d;
-	struct str rest = str_of(methods), word;
-
-	CHECK(test_policy_make(t, policy));
-	if (dest)
-		test_dest(str_of(dest), &set.dest);
-	while (str_field(&rest, '+', &word))
-		*vec_push(t->a, &set.methods) = (struct ir_text){.s = word};
-	if (*path)
-		*vec_push(t->a, &set.paths) =
-			(struct ir_text){.s = str_of(path)};
-	if (!never_find(t->a, &t->policy, &set, &witness, &d))
-		return "";
-	CHECK(d.verdict != VERDICT_DENY &&
-	      decide_asked(t->a, &t->policy, NULL, &witness).verdict ==
-		      d.verdict);
-	return arena_cstr(t->a, witness.text);
-}
-
-static const struct {
-	const char *policy, *dest, *methods, *path, *witness;
-} sets[] = {
-	{"allow *.github.com:443\n", "gist.github.com", "POST", "",
-	 "POST https://gist.github.com/"},
-	{"allow *.github.com:443\ndeny gist.github.com\n", "gist.github.com",
-	 "POST", "", ""},
-	{"allow *.github.com tcp/443 http=GET\n", "gist.github.com", "POST", "",
-	 ""},
-	{"allow *.github.com tcp/443 http=GET\n", "gist.github.com", "", "",
-	 "GET https://gist.github.com/"},
-	{"allow *\ndeny **.internal\n", "**.internal", "", "", ""},
-	/* A pattern of one label less than the set. */
-	{"allow *\ndeny *.internal\n", "**.internal", "", "",
-	 "www.example.internal:443"},
-	/* A network says nothing of a name that does not resolve. */
-	{"allow 10.0.0.0/8\n", "**.internal", "", "", ""},
-	{"allow 10.0.0.0/8\nallow a.internal udp/9\ndeny a.internal udp/9\n",
-	 "**.internal", "", "", "resolve a.internal"},
-	{"allow 203.0.113.0/24 tcp/22\nallow a.test:443\ndeny a.test tcp/443\n"
-	 "deny * udp/53\n",
-	 "a.test", "", "", "resolve a.test"},
-	{"allow 10.0.0.0/8\n", "10.1.0.0/16", "", "", "tcp 10.1.0.1:443"},
-	{"allow 10.0.0.0/8\ndeny 10.1.0.0/16\n", "10.1.0.0/16", "", "", ""},
-	{"allow a.test private\n", "10.0.0.0/8", "", "",
-	 "tcp 10.0.0.1:443 a.test"},
-	{"allow a.test\n", "10.0.0.0/8", "", "", ""},
-	{"allow 10.0.0.1/32\n", "*", "", "", ""},
-	{"allow 10.0.0.1/32\n", NULL, "", "", "tcp 10.0.0.1:443"},
-	{"allow https://a.test/x/\n", "https://a.test/x/y", "", "",
-	 "GET https://a.test/x/y"},
-	{"allow https://a.test/x/\n", "https://a.test/z", "", "", ""},
-	{"allow http://a.test/x/\n", "https://a.test/x", "", "", ""},
-	{"allow https://a.test/x/\n", "a.test", "DELETE", "/x/y",
-	 "DELETE https://a.test/x/y"},
-	{"", NULL, "", "", ""},
-};
-
-static void check_never(void)
-{
-	for (size_t i = 0; i < ARRAY_LEN(sets); i++) {
-		struct test_policy t;
-		const char *got = never(&t, sets[i].policy, sets[i].dest,
-					sets[i].methods, sets[i].path);
-
-		CHECK_MSG(strcmp(got, sets[i].witness) == 0,
-			  "%zu: '%s', not '%s'", i, got, sets[i].witness);
-		test_policy_done(&t);
-	}
-}
-
-/* --- rules ---------------------------------------------------------------- */
-
-static const char *const uses[] = {"used", "shadowed", "dead", "overlaps"};
-
-/* "canon: use by\n" of each rule that is not the floor's, and not used. */
-static struct str found(struct test_policy *t, const char *policy)
-{
-	struct rule_finding *list[RULE_LISTS];
-	struct buf b;
-
-	CHECK(test_policy_make(t, policy));
-	CHECK(rules_find(t->a, &t->policy, list));
-	buf_init(&b, t->a);
-	for (int k = 0; k < RULE_LISTS; k++) {
-		const ir_grants *g = k == RULES_GRANTS  ? &t->policy.allow
-				     : k == RULES_ASKED ? &t->policy.ask
-							: &t->policy.deny;
-
-		for (uint32_t i = 0; i < g->n; i++) {
-			const struct rule_finding *f = &list[k][i];
-
-			if (f->use == RULE_USED)
-				continue;
-			buf_addf(&b, "%.*s %s", STR_ARG(g->v[i].canon),
-				 uses[f->use]);
-			if (f->by)
-				buf_addf(&b, " by %.*s", STR_ARG(f->by->canon));
-			buf_addc(&b, '\n');
-		}
-	}
-	return buf_str(&b);
-}
-
-static const struct {
-	const char *policy, *found;
-} findings[] = {
-	{"allow a.test\nallow *.a.test\nallow 1.2.3.4\n", ""},
-	{"allow a.a.test:443\nallow *.a.test\n",
-	 "a.a.test tcp/443 shadowed by *.a.test tcp/1-65535\n"},
-	/* Two that hold a third together; and they alone remain. */
-	{"allow 1.2.3.0/24\nallow 1.2.3.0/25\nallow 1.2.3.128/25\n",
-	 "1.2.3.0/25 tcp/1-65535 shadowed by 1.2.3.0/24 tcp/1-65535\n"
-	 "1.2.3.128/25 tcp/1-65535 shadowed by 1.2.3.0/24 tcp/1-65535\n"},
-	{"allow a.test tcp/1-99\nallow a.test tcp/100-65535\n"
-	 "allow a.test tcp/50-200\n",
-	 "a.test tcp/50-200 shadowed by a.test tcp/1-99\n"},
-	{"allow a.test\ndeny a.test\n",
-	 "a.test tcp/1-65535 dead by a.test tcp/1-65535,udp/1-65535\n"},
-	{"allow a.test tcp/1-99\nallow a.test tcp/50-200\n",
-	 "a.test tcp/1-99 overlaps by a.test tcp/50-200\n"
-	 "a.test tcp/50-200 overlaps by a.test tcp/1-99\n"},
-	{"allow 127.0.0.0/8\n", "127.0.0.0/8 tcp/1-65535 dead\n"},
-	/* It opens private addresses, which the other does not. */
-	{"allow a.test\nallow a.test private\n",
-	 "a.test tcp/1-65535 shadowed by a.test tcp/1-65535 private\n"},
-	{"deny *.a.test\ndeny x.a.test\n",
-	 "x.a.test tcp/1-65535,udp/1-65535 shadowed by "
-	 "*.a.test tcp/1-65535,udp/1-65535\n"},
-	{"allow https://a.test/x/\nallow https://a.test/x/y/\n",
-	 "https://a.test/x/y/ tcp/443 shadowed by https://a.test/x/ tcp/443\n"},
-};
-
-static void check_rules(void)
-{
-	for (size_t i = 0; i < ARRAY_LEN(findings); i++) {
-		struct test_policy t;
-		struct str got = found(&t, findings[i].policy);
-
-		CHECK_MSG(str_is(got, findings[i].found), "%zu:\n%swanted:\n%s",
-			  i, got.p, findings[i].found);
-		test_policy_done(&t);
-	}
-}
-
 /* --- parts ---------------------------------------------------------------- */
 
 static void check_meet(void)
@@ -717,8 +563,6 @@ int main(void)
 	check_kept();
 	check_counts();
 	check_settings();
-	check_never();
-	check_rules();
 	check_meet();
 	check_long_names();
 	check_many_patterns();
