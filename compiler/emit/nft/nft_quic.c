@@ -85,6 +85,30 @@ static void put_unnamed(struct nft *r, enum nft_kind kind, enum addr_family f)
 	}
 }
 
+/* The rule that is written next is there for denials at networks, on some of
+ * these ports. */
+static void mark_requests(struct nft *r, enum addr_family f,
+			  const ir_ports *ports)
+{
+	struct arena *a = r->in->a;
+
+	if (!r->in->marks)
+		return;
+	vec_each(d, &r->in->policy->deny) {
+		const struct cidr *net = inspection_quic_net(d);
+		ir_ports of = inspection_quic_same(a, &d->ports);
+
+		if (net && net->addr.family == f &&
+		    ports_split(a, ports, &of, IR_PROTO_UDP, true).n)
+			marks_add(r->in->marks,
+				  (struct marks_one){
+					  .at = r->out->n,
+					  .from = &d->from,
+					  .uses = nft_marks_both(f) & MARKS_UDP,
+					  .reasons = MARKS_FOR(QUIC)});
+	}
+}
+
 /* Names that lead to where requests are denied. */
 static void put_named(struct nft *r, enum addr_family f)
 {
@@ -96,6 +120,7 @@ static void put_named(struct nft *r, enum addr_family f)
 		ports = ports_of(r, k);
 		if (!ports.n)
 			continue;
+		mark_requests(r, f, &ports);
 		nft_begin(r->out);
 		nft_daddr(r->out, nft_kind_set(NFT_HOST, f, k), true);
 		nft_daddr(r->out, (struct nft_set){"requests", f, 0}, true);

@@ -3,6 +3,7 @@
  */
 #include "compiler/emit/comment.h"
 #include "compiler/emit/nft/nft_parts.h"
+#include "compiler/ir/inspection.h"
 #include "compiler/ir/upstream.h"
 #include "compiler/plan/names_map.h"
 
@@ -133,15 +134,27 @@ static void put_floor_asked(struct nft *r)
 /* Only where a rule speaks of them: see nft_quic.c. */
 static void put_requests(struct nft *r)
 {
-	each_family(f)
-		if (nft_nets_of(&r->requests, *f)->n) {
-			nft_about(
-				r->out,
-				"Networks in which requests are denied: no QUIC goes there");
-			nft_put_ranges(r->out,
-				       (struct nft_set){"requests", *f, 0},
-				       nft_nets_of(&r->requests, *f));
+	each_family(f) {
+		const ranges *nets = nft_nets_of(&r->requests, *f);
+		size_t *at = arena_array(r->in->a, nets->n + 1, sizeof(*at));
+
+		if (nets->n == 0)
+			continue;
+		nft_about(
+			r->out,
+			"Networks in which requests are denied: no QUIC goes there");
+		nft_put_ranges_at(r->out, (struct nft_set){"requests", *f, 0},
+				  nets, at);
+		if (!r->in->marks)
+			continue;
+		vec_each(d, &r->in->policy->deny) {
+			const struct cidr *net = inspection_quic_net(d);
+
+			if (net && net->addr.family == *f)
+				nft_marks_elements(r, nets, at, d,
+						   MARKS_FOR(QUIC));
 		}
+	}
 }
 
 /* The networks of a class, and which of them a grant or denial put there. */
