@@ -230,9 +230,12 @@ bool gate_maps_leaves(const struct emit_in *in, struct buf *out)
 	if (!p)
 		return false;
 	k = sorted_keys(in, p, false);
-	for (uint32_t i = 0; i < k.n; i++) {
-		if (!k.v[i].bump || on_demand(k.v[i].name) ||
-		    (i && k.v[i - 1].bump && same_key(&k.v[i - 1], &k.v[i])))
+	for (uint32_t i = 0, end; i < k.n; i = end) {
+		bool leaf = false;
+
+		for (end = i; end < k.n && same_key(&k.v[i], &k.v[end]); end++)
+			leaf |= k.v[end].bump;
+		if (!leaf || on_demand(k.v[i].name))
 			continue;
 		if (n % LEAF_NAMES == 0)
 			buf_addf(out, "%s" GATE_LEAVES "%u.pem", n ? "\n" : "",

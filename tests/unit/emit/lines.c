@@ -1,0 +1,349 @@
+/*
+ * Lines that a policy puts into an artefact, where a whole artefact (a golden
+ * case) would say no more: of each row all lines with that part in them, in
+ * their order.
+ */
+#include "tests/unit/emit/planned.h"
+
+#include "compiler/emit/git/known_hosts.h"
+
+struct row {
+	const char *policy, *file, *part, *lines;
+	bool apart; /* the agent is in another Pod */
+};
+
+#define TLS	"tcp-request content "
+#define REQUEST "http-request "
+
+static const struct row rows[] = {
+	/* A rule of which no path is below the URL's matches nothing. */
+	{.policy =
+		 "allow: [{dest: 'https://a.test/v1/', http: [{methods: [GET],"
+		 " paths: [/v2/]}, {paths: [x]}]}]",
+	 .file = "gate.cfg",
+	 .part = "path_1_",
+	 .lines =
+		 "acl path_1_1 var(txn.slashed) -m beg -- '/v1/x/'\n"
+		 "acl path_1_2 always_false\n" REQUEST
+		 "set-var(txn.rule) str(1) if name_1 port_1 over_tls !private_address resolved path_1_1\n" REQUEST
+		 "set-var(txn.rule) str(1) if name_1 port_1 over_tls !private_address resolved method_1_2 path_1_2\n"},
+	/* What grants let in over TLS, entries of 'ask' have no say in. */
+	{.policy = "allow: [10.0.0.0/8:443, 'http://clear.test/', a.test:443]\n"
+		   "ask: ['https://c.test/y/', 'http://d.test/x/']\n"
+		   "deny: [{dest: e.test, http: [{methods: [PUT]}]}]",
+	 .file = "gate.cfg",
+	 .part = "let_in",
+	 .lines = REQUEST
+	 "set-var(txn.let_in) str(1) if { ssl_fc } { var(txn.rule) -m beg d }\n" REQUEST
+	 "unset-var(txn.let_in) if name_2 port_2 !private_address resolved\n" REQUEST
+	 "set-var(txn.by_path) str(1) if name_a1 port_a1 over_tls !private_address resolved { var(txn.let_in) -m found } !network_granted\n"},
+	/* and nobody has where they have no paths, or not over TLS */
+	{"ask: ['http://d.test/x/', {dest: c.test, http: [{methods: [GET]}]}]\n"
+	 "deny: [{dest: e.test, http: [{methods: [PUT]}]}]",
+	 "gate.cfg", "let_in", "", false},
+	{"ask: ['https://d.test/x/']\ndeny: ['http://e.test/', e.test:25]",
+	 "gate.cfg", "let_in", "", false},
+	/* Decrypted is what was answered, and what has rules. */
+	{.policy = "ask: [{dest: d.test, ports: [443], tls: inspect},"
+		   " 'https://e.test/', f.test:22]",
+	 .file = "gate.cfg",
+	 .part = "str(ask)",
+	 .lines = TLS
+	 "set-var(sess.bump) str(ask) if name_a2 port_a2 !private_address resolved answered_a2\n" TLS
+	 "set-var(sess.bump) str(ask) if name_a3 port_a3 over_tls !private_address resolved\n"},
+	/* '*' with rules of http is asked about as without. */
+	{.policy = "ask: [{dest: '*', ports: [80], http: [{methods: [GET]}]}]",
+	 .file = "ruleset.nft",
+	 .part = ":15004",
+	 .lines =
+		 "# :15004 is where connections wait until a person was asked\n"
+		 "ip daddr @ask4_1 tcp dport 80 redirect to :15004\n"
+		 "ip daddr != @private4 tcp dport 80 redirect to :15004\n"
+		 "# :15004 is where connections wait until a person was asked\n"
+		 "ip6 daddr @ask6_1 tcp dport 80 tproxy ip6 to :15004 meta mark set 0x00000001 accept\n"
+		 "ip6 daddr != @private6 tcp dport 80 tproxy ip6 to :15004 meta mark set 0x00000001 accept\n"},
+	/* Past the proxy are networks of one family alone. */
+	{.policy = "upstream: {proxy: 'http://192.0.2.1:3128',"
+		   " direct: ['2001:db8::/32']}\nallow: [a.test]",
+	 .file = "ruleset.nft",
+	 .part = "direct6",
+	 .lines =
+		 "set direct6 {\n"
+		 "meta skuid 64101 meta l4proto tcp ip6 daddr @direct6 ct direction original ct state established,new accept\n"},
+	{.policy = "upstream: {proxy: 'http://192.0.2.1:3128',"
+		   " direct: ['2001:db8::/32']}\nallow: [a.test]",
+	 .file = "ruleset.nft",
+	 .part = "reached past",
+	 .lines = "# Networks that are reached past the proxy\n"},
+	/* Where a name leads into them, on ports that QUIC could be for. */
+	{.policy = "allow: [{dest: a.test, ports: [443/udp]},"
+		   " {dest: c.test, ports: [53/udp]}]\n"
+		   "deny: [{dest: 198.51.100.0/24, ports: [443],"
+		   " http: [{paths: [/x]}]}]",
+	 .file = "ruleset.nft",
+	 .part = "@requests",
+	 .lines =
+		 "ip daddr @host4_1 ip daddr @requests4 udp dport 443 jump quic\n"},
+	/* Without a packet filter HAProxy denies networks, over TCP. */
+	{.policy = "allow: [a.test]\n"
+		   "deny: [203.0.113.0/24, 198.51.100.0/24:22,"
+		   " {dest: 192.0.2.0/24, ports: [53/udp]}]",
+	 .file = "addr.map",
+	 .part = ".d",
+	 .lines = "198.51.100.0/24 .d2.\n203.0.113.0/24 .d1.\n",
+	 .apart = true},
+	{"allow: [a.test]\ndeny: [203.0.113.0/24]", "addr.map", ".d", "",
+	 false},
+	/* One name in one certificate, whatever else is said of it; a star
+	 * where two labels follow, and none for many labels. */
+	{.policy = "allow:\n"
+		   "- {dest: a.test, ports: [443], http: [{methods: [GET]}]}\n"
+		   "- {dest: a.test, ports: [444]}\n"
+		   "- {dest: a.test, ports: [445], http: [{methods: [GET]}]}\n"
+		   "- {dest: '*.b.test', http: [{methods: [GET]}]}\n"
+		   "- {dest: '*.test', http: [{methods: [GET]}]}\n"
+		   "- {dest: '**.c.test', http: [{methods: [GET]}]}\n"
+		   "- {dest: 'x.*.test', http: [{methods: [GET]}]}\n"
+		   "- {dest: 10.0.0.0/8, http: [{methods: [GET]}]}\n"
+		   "- d.test",
+	 .file = "crt.lst",
+	 .part = "",
+	 .lines = "/run/gate/leaf/1.pem *.b.test a.test\n"},
+	{"allow: [{dest: '*', http: [{methods: [GET]}]}, a.test]", "crt.lst",
+	 "", "/run/gate/leaf/1.pem membrane.invalid\n", false},
+	/* Rules that permit everything are rules: only HTTP and TLS may flow.
+	 */
+	{.policy =
+		 "allow:\n"
+		 "- {dest: a.test, ports: [443], tls: inspect}\n"
+		 "- {dest: b.test, ports: [443], http: [{}]}\n"
+		 "- {dest: c.test, ports: [443], http: [{}, {methods: [PUT]}]}\n"
+		 "- d.test:443",
+	 .file = "hosts.map",
+	 .part = ".test",
+	 .lines = "a.test .2.m.\nb.test .3.m.\nc.test .4.m.\nd.test .1.\n"},
+	/* In another Pod each port is opened that a grant has over TCP. */
+	{.policy = "allow: ['a.test:443', {dest: b.test, ports: [8000-8999]},"
+		   " {dest: c.test, ports: [8443, 9000]}]",
+	 .file = "gate.cfg",
+	 .part = "    bind 0.0.0.0",
+	 .lines = "bind 0.0.0.0:443\nbind 0.0.0.0:8000-9000\n",
+	 .apart = true},
+	{.policy = "allow: ['a.test:443', {dest: b.test, ports: [8000-8999]}]",
+	 .file = "gate.cfg",
+	 .part = "    bind [::]",
+	 .lines = "bind [::]:443 v6only\nbind [::]:8000-8999 v6only\n",
+	 .apart = true},
+	/* A '*' that is not the first label is looked for by its pattern. */
+	{.policy =
+		 "allow: ['**.x.*.test', '**.y.test', '*.z.test', 'v.*.test']",
+	 .file = "gate.cfg",
+	 .part = "sess.name) -m reg",
+	 .lines =
+		 "acl pattern_1 var(sess.name) -m reg -- '^[^.]+([.][^.]+)*[.]x[.][^.]+[.]test\\z'\n"
+		 "acl pattern_2 var(sess.name) -m reg -- '^v[.][^.]+[.]test\\z'\n"},
+	{.policy =
+		 "allow: ['**.x.*.test', '**.y.test', '*.z.test', 'v.*.test']",
+	 .file = "hosts.map",
+	 .part = ".test",
+	 .lines = "**.y.test .1.\n*.z.test .1.\n"},
+};
+
+static bool has_part(struct str line, const char *part)
+{
+	return memmem(line.p, line.n, part, strlen(part)) != NULL;
+}
+
+/* What the emitter of that file writes. */
+static struct str emitted_file(struct compilation *c, const struct row *x)
+{
+	struct emit_in in = driver_emit(c);
+	struct buf out;
+
+	in.apart = x->apart;
+	buf_init(&out, c->a);
+	for (size_t i = 0; emitter_at(i); i++)
+		if (strcmp(emitter_at(i)->file, x->file) == 0)
+			CHECK(emitter_at(i)->emit(&in, &out));
+	return buf_str(&out);
+}
+
+static void check_row(const struct row *x)
+{
+	struct str text, line;
+	struct compilation c;
+	struct buf got;
+
+	CHECK_MSG(planned(&c, x->policy), "%s", x->policy);
+	buf_init(&got, c.a);
+	text = emitted_file(&c, x);
+	while (str_line(&text, &line))
+		if (has_part(line, x->part))
+			buf_addf(&got, "%.*s\n", STR_ARG(str_trim(line)));
+	CHECK_MSG(str_is(buf_str(&got), x->lines), "%s\n%.*s", x->policy,
+		  STR_ARG(buf_str(&got)));
+	driver_done(&c);
+}
+
+/* So many methods, paths and ports are too many words for one line. */
+static void check_long_lists(void)
+{
+	static const char *const heads[] = {
+		"    acl port_1 dst_port ",
+		"    acl method_1_1 var(txn.method) ",
+		"    acl path_1_1 var(txn.slashed) "};
+	struct row gate = {.file = "gate.cfg"};
+	unsigned lines[ARRAY_LEN(heads)] = {0};
+	struct compilation c;
+	struct buf policy;
+	struct arena *a = arena_new();
+	struct str text, line;
+
+	buf_init(&policy, a);
+	buf_adds(&policy, "allow:\n  - dest: a.test\n    ports: [");
+	for (unsigned i = 0; i < 49; i++)
+		buf_addf(&policy, "%u, ", 1 + 2 * i);
+	buf_adds(&policy, "443]\n    http: [{methods: [");
+	for (unsigned i = 0; i < 49; i++)
+		buf_addf(&policy, "X%c%c, ", 'A' + i / 26, 'A' + i % 26);
+	buf_adds(&policy, "GET], paths: [");
+	for (unsigned i = 0; i < 49; i++)
+		buf_addf(&policy, "/%u, ", i);
+	buf_adds(&policy, "/a]}]\n");
+	CHECK_MSG(planned(&c, policy.p), "%s", policy.p);
+	text = emitted_file(&c, &gate);
+	while (str_line(&text, &line)) {
+		CHECK(line.n <= 160 || !str_starts(line, STR("    acl ")));
+		for (size_t i = 0; i < ARRAY_LEN(heads); i++)
+			lines[i] += str_starts(line, str_of(heads[i]));
+	}
+	/* of ports and methods once for hellos, or refusals, too */
+	CHECK_MSG(lines[0] == 6 && lines[1] == 6 && lines[2] == 3, "%u %u %u",
+		  lines[0], lines[1], lines[2]);
+	driver_done(&c);
+	arena_free(a);
+}
+
+/* So many names in a certificate, one more in the next. */
+static void check_leaves(unsigned names, unsigned files)
+{
+	struct row leaves = {.file = "crt.lst"};
+	struct compilation c;
+	struct str text, line;
+	struct buf policy;
+	struct arena *a = arena_new();
+	unsigned n = 0, seen = 0;
+
+	buf_init(&policy, a);
+	buf_adds(&policy, "tls: inspect\nallow:\n");
+	for (unsigned i = 0; i < names; i++)
+		buf_addf(&policy, "  - n%03u.test:443\n", i);
+	CHECK(planned(&c, policy.p));
+	text = emitted_file(&c, &leaves);
+	while (str_line(&text, &line)) {
+		struct str word;
+
+		CHECK(str_field(&line, ' ', &word) &&
+		      str_is(word,
+			     arena_fmt(a, "/run/gate/leaf/%u.pem", ++n).p));
+		while (str_field(&line, ' ', &word))
+			CHECK(str_is(word,
+				     arena_fmt(a, "n%03u.test", seen++).p));
+		CHECK(seen == (n < files ? n * 100 : names));
+	}
+	CHECK_MSG(n == files && seen == names, "%u", names);
+	driver_done(&c);
+	arena_free(a);
+}
+
+/* The README is for a terminal: a byte that is not printable ASCII is none. */
+static void check_readme(void)
+{
+	struct row readme = {.file = "README", .part = "tcp/443"};
+	struct compilation c;
+	struct str text;
+
+	CHECK(planned(&c, "allow: [a.test:443]"));
+	c.policy.allow.v[0].dest.u.host.name = STR("a\x1f \n!~\x7f\x80");
+	text = emitted_file(&c, &readme);
+	CHECK(has_part(text, "\n  a? ?!~??  tcp/443\n"));
+	driver_done(&c);
+}
+
+/* What is decrypted has certificates, in the plan and in HAProxy, and whoever
+ * is inside is told. */
+static void check_decrypts(void)
+{
+	static const struct {
+		const char *policy;
+		bool decrypts;
+	} each[] = {
+		{"allow: [{dest: a.test, tls: inspect}]", true},
+		{"allow: [{dest: a.test, http: [{paths: [/a]}]}]", true},
+		{"allow: ['https://a.test/a']", true},
+		{"ask: [{dest: a.test, tls: inspect}]", true},
+		{"ask: ['https://a.test/a']", true},
+		{"allow: [a.test]\ndeny: ['https://b.test/']", true},
+		{"allow: [a.test]\ncredentials: [{host: a.test, header: X-K,"
+		 " from_env: K}]",
+		 true},
+		{"allow: [a.test]", false},
+		{"allow: ['http://a.test/a']", false},
+		{"ask: [a.test]\ndeny: [b.test:22]", false},
+		{"ask: ['http://a.test/a']", false},
+		{"allow: [a.test]\ndeny: ['http://b.test/']", false},
+		{"allow: ['*']\ndeny: [10.0.0.0/8]", false},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(each); i++) {
+		struct compilation c;
+
+		CHECK(planned(&c, each[i].policy));
+		CHECK_MSG((plan_file(&c.plan, "crt.lst") != NULL) ==
+				  each[i].decrypts,
+			  "%s", each[i].policy);
+		CHECK_MSG(has_part(planned_file(&c, "gate.cfg"),
+				   " crt-list ") == each[i].decrypts,
+			  "%s", each[i].policy);
+		CHECK_MSG(has_part(planned_file(&c, "README"), "decrypted") ==
+				  each[i].decrypts,
+			  "%s", each[i].policy);
+		driver_done(&c);
+	}
+}
+
+static void check_forges(void)
+{
+	static const char *const policies[] = {
+		"allow: [a.test]", "allow: [github.com, gitlab.com:443]",
+		"allow: [\"*.github.com\", 'https://gitlab.com/x/',"
+		" bitbucket.org:22]"};
+	static const char *const names[] = {"", "github.com, gitlab.com",
+					    "bitbucket.org"};
+	struct compilation c;
+
+	for (size_t i = 0; i < ARRAY_LEN(policies); i++) {
+		struct str got;
+
+		CHECK(planned(&c, policies[i]));
+		got = known_hosts_names(c.a, &c.policy);
+		CHECK_MSG(str_is(got, names[i]), "%.*s", STR_ARG(got));
+		CHECK(known_hosts_wanted(&c.policy) == (got.n > 0));
+		driver_done(&c);
+	}
+}
+
+int main(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		check_row(&rows[i]);
+	check_readme();
+	check_decrypts();
+	check_forges();
+	check_long_lists();
+	check_leaves(1, 1);
+	check_leaves(100, 1);
+	check_leaves(101, 2);
+	check_leaves(201, 3);
+	return check_status();
+}
