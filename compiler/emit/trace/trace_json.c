@@ -23,8 +23,7 @@ static const char *const sensitive[] = {
 
 bool trace_json_wanted(const struct ir_policy *p)
 {
-	return p->trace.events.n && p->trace.engine.set &&
-	       p->trace.engine.v != IR_TRACE_OFF;
+	return p->trace.engine.v != IR_TRACE_OFF;
 }
 
 static cJSON *events_json(const struct ir_trace *t)
@@ -48,12 +47,12 @@ static cJSON *events_json(const struct ir_trace *t)
 /* A pattern that is one name, whatever folder it is in. */
 static bool is_name(const struct ir_pattern *p)
 {
-	if (p->back || p->line.n == 0 || p->line.n > NAME_MAX_LEN)
+	if (p->back || p->line.n > NAME_MAX_LEN)
 		return false;
 	for (size_t i = 0; i < p->line.n; i++)
 		if (p->line.p[i] == '/' || p->line.p[i] == '*' ||
 		    p->line.p[i] == '?' || p->line.p[i] == '[' ||
-		    p->line.p[i] == '\\' || p->line.p[i] == '#')
+		    p->line.p[i] == '\\')
 			return false;
 	return true;
 }

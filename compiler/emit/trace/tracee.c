@@ -58,7 +58,7 @@ static struct str excluded_names(struct writer *w)
 	vec_each(t, &w->in->policy->trace.exclude) {
 		struct str path = t->s;
 
-		while (path.n > 1 && str_ends(path, STR("/")))
+		while (str_ends(path, STR("/")))
 			path.n--;
 		if (t != w->in->policy->trace.exclude.v)
 			buf_addc(&b, ',');
@@ -102,9 +102,7 @@ static void put_rule(struct writer *w, const struct ir_trace_event *e)
 
 bool tracee_wanted(const struct ir_policy *p)
 {
-	/* Tracee refuses a policy without rules. */
-	return p->trace.events.n && p->trace.engine.set &&
-	       p->trace.engine.v == IR_TRACE_TRACEE;
+	return p->trace.engine.v == IR_TRACE_TRACEE;
 }
 
 bool tracee_emit(const struct emit_in *in, struct buf *out)
