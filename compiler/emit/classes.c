@@ -26,7 +26,7 @@ static bool has_class(const struct ir_grant *g)
 	case IR_DEST_URL:
 		return true;
 	case IR_DEST_POISON:
-		return false;
+		break;
 	}
 	abort();
 }
@@ -58,7 +58,7 @@ static void mark_class(struct emit_class *k, const struct ir_grant *g)
 		k->has_any |= !http;
 		k->has_anyhttp |= http;
 		/* Private addresses come from the resolver alone. */
-		if (g->private.set && g->private.v)
+		if (g->private.v)
 			mark_name(k, http);
 		return;
 	case IR_DEST_HOST:
@@ -75,7 +75,7 @@ static void mark_class(struct emit_class *k, const struct ir_grant *g)
 			mark_name(k, true);
 		return;
 	case IR_DEST_POISON:
-		return;
+		break;
 	}
 	abort();
 }
@@ -140,13 +140,14 @@ static emit_classes collect_quics(const struct emit_in *in)
 	return out;
 }
 
-/* Two emitters make the same classes; one of them complains. */
-static bool was_said(struct diags *d, struct span at)
+/* Two emitters make the same classes, and stop at the same list; one of them
+ * complains. */
+static bool was_said(struct diags *d)
 {
 	struct diag_view view;
 
 	for (unsigned i = 0; diags_get(d, i, &view); i++)
-		if (view.id == DIAG_CLASSES && view.at.beg == at.beg)
+		if (view.id == DIAG_CLASSES)
 			return true;
 	return false;
 }
@@ -165,15 +166,13 @@ static struct span last_of(const emit_classes *classes)
 static bool bound_classes(const struct emit_in *in, emit_classes classes,
 			  emit_classes *out)
 {
-	struct span at = last_of(&classes);
-
 	if (classes.n <= LIMIT_CLASSES) {
 		*out = classes;
 		return true;
 	}
-	if (was_said(in->diags, at))
+	if (was_said(in->diags))
 		return false;
-	diag_error(in->diags, DIAG_CLASSES, at,
+	diag_error(in->diags, DIAG_CLASSES, last_of(&classes),
 		   "more than %u different port lists", LIMIT_CLASSES);
 	diag_help(in->diags, "give destinations the same ports, or a range");
 	return false;

@@ -101,7 +101,7 @@ static void put_place(const struct emit_in *in, struct pen *p, struct str id,
 	struct str name = at.source ? at.source->name : STR("builtin");
 	uint32_t line = at.line;
 
-	if (id.n && in->places)
+	if (in->places)
 		places_find(in->places, id, &name, &line);
 	put_word(p, "  ",
 		 line ? arena_fmt(in->a, "%.*s:%u", STR_ARG(name), line)

@@ -10,8 +10,6 @@ void marks_add(struct marks *m, struct marks_one one)
 
 void marks_net(struct marks *m, struct marks_one one, const struct cidr *net)
 {
-	if (!m)
-		return;
 	one.has_range = true;
 	one.lo = net->addr;
 	one.hi = cidr_last(net);

@@ -185,7 +185,7 @@ static void put_names(const struct emit_in *in, struct buf *out,
 	lines names = {0};
 
 	vec_each(g, &in->policy->allow) {
-		bool private = g->private.set && g->private.v;
+		bool private = g->private.v;
 		struct str name = ir_dest_name(&g->dest);
 		char room[512];
 		struct buf b;
@@ -201,7 +201,7 @@ static void put_names(const struct emit_in *in, struct buf *out,
 		buf_addc(&b, ' ');
 		k = emit_class_of(classes, g);
 		/* '*' opens every public address by a rule of its own. */
-		if (!k || (g->dest.kind == IR_DEST_ANY && !private)) {
+		if (g->dest.kind == IR_DEST_ANY && !private) {
 			buf_adds(&b, NAMES_MAP_NONE);
 		} else {
 			buf_adds(&b, ir_grant_http(g) ? NAMES_MAP_HTTP : "");
@@ -224,7 +224,7 @@ _Static_assert(NAMES_MAP_WAIT_MAX == IR_WAIT_MAX_S, "what may be written");
 static void add_ask(const struct emit_in *in, const struct ir_grant *g,
 		    const emit_classes *asks, const char *net, lines *to)
 {
-	bool private = g->private.set && g->private.v;
+	bool private = g->private.v;
 	struct str name = ir_dest_name(&g->dest);
 	struct str text = arena_fmt(
 		in->a, "%s %.*s " NAMES_MAP_ASKED "%u %u %s%s %.*s",
@@ -263,11 +263,12 @@ static int by_width(const void *va, const void *vb)
 	const struct ir_grant *a = *(const struct ir_grant *const *)va,
 			      *b = *(const struct ir_grant *const *)vb;
 
-	if (a->lasts.v != b->lasts.v)
-		return a->lasts.v < b->lasts.v ? 1 : -1;
-	if (a->wait_s.v != b->wait_s.v)
-		return a->wait_s.v < b->wait_s.v ? 1 : -1;
-	return a < b ? -1 : a > b;
+	int lasts = (a->lasts.v < b->lasts.v) - (a->lasts.v > b->lasts.v);
+	int wait = (a->wait_s.v < b->wait_s.v) - (a->wait_s.v > b->wait_s.v);
+
+	if (lasts || wait)
+		return lasts ? lasts : wait;
+	return a < b ? -1 : 1; /* none is compared with itself */
 }
 
 static void put_asks(const struct emit_in *in, struct buf *out,
@@ -366,8 +367,8 @@ bool names_emit(const struct emit_in *in, struct buf *out)
 	emit_classes classes, denials, quics, asks;
 
 	if (!emit_classes_make(in, &classes) ||
-	    !emit_denials_make(in, &denials) ||
-	    !emit_quics_make(in, &quics) || !emit_asks_make(in, &asks))
+	    !emit_denials_make(in, &denials) || !emit_quics_make(in, &quics) ||
+	    !emit_asks_make(in, &asks))
 		return false;
 	buf_adds(out, NAMES_MAP_HEAD "\n");
 	put_upstream(out, in->policy);

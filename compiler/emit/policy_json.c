@@ -43,19 +43,18 @@ struct unit {
 	uint64_t size;
 };
 
-/* In the largest unit that divides it: 536870912 is "512m". */
+/* In the largest unit that divides it, the last of them 1: 536870912 is "512m".
+ */
 static void put_unit(struct arena *a, cJSON *o, const char *key,
-		     const ir_opt_u64 *v, const struct unit *units, size_t n)
+		     const ir_opt_u64 *v, const struct unit *unit)
 {
-	size_t i = 0;
-
 	if (!v->set)
 		return;
-	while (i + 1 < n && v->v % units[i].size)
-		i++;
-	json_put_str(o, key,
-		     arena_fmt(a, "%" PRIu64 "%c", v->v / units[i].size,
-			       units[i].letter));
+	while (v->v % unit->size)
+		unit++;
+	json_put_str(
+		o, key,
+		arena_fmt(a, "%" PRIu64 "%c", v->v / unit->size, unit->letter));
 }
 
 static void put_size(struct arena *a, cJSON *o, const char *key,
@@ -66,7 +65,7 @@ static void put_size(struct arena *a, cJSON *o, const char *key,
 		{'k', 1u << 10},   {'b', 1},
 	};
 
-	put_unit(a, o, key, v, units, ARRAY_LEN(units));
+	put_unit(a, o, key, v, units);
 }
 
 static void put_age(struct arena *a, cJSON *o, const char *key,
@@ -75,7 +74,7 @@ static void put_age(struct arena *a, cJSON *o, const char *key,
 	static const struct unit units[] = {
 		{'d', 86400}, {'h', 3600}, {'m', 60}, {'s', 1}};
 
-	put_unit(a, o, key, v, units, ARRAY_LEN(units));
+	put_unit(a, o, key, v, units);
 }
 
 /* 1500 is "1.5". */
@@ -164,7 +163,7 @@ static cJSON *grant_json(struct arena *a, const struct ir_grant *g)
 		put_http(o, g);
 	if (g->tls.set)
 		json_put_cstr(o, "tls", ir_tls_name(g->tls.v));
-	if (g->private.set && g->private.v)
+	if (g->private.v)
 		json_put_bool(o, "private", true);
 	if (g->lasts.set)
 		json_put_cstr(o, "for", ir_lasts_name(g->lasts.v));
@@ -275,8 +274,7 @@ static void put_trace(struct arena *a, cJSON *root, const struct ir_trace *t)
 	cJSON *o = json_object(), *events = json_array();
 	cJSON *rotate = json_object();
 
-	if (t->engine.set)
-		json_put_cstr(o, "engine", ir_trace_engine_name(t->engine.v));
+	json_put_cstr(o, "engine", ir_trace_engine_name(t->engine.v));
 	put_opt_str(o, "version", &t->version);
 	vec_each(e, &t->events) {
 		cJSON *event = json_object();
@@ -414,8 +412,6 @@ static void put_masks(cJSON *root, const struct ir_policy *p)
 {
 	cJSON *o;
 
-	if (!p->masks.set)
-		return;
 	if (p->fast.n == 0) {
 		json_put_cstr(root, "masks", ir_masks_name(p->masks.v));
 		return;
@@ -458,11 +454,8 @@ bool policy_json_emit(const struct emit_in *in, struct buf *out)
 	put_patterns(root, "ignore", &p->ignore);
 	put_patterns(root, "readonly", &p->readonly);
 	put_masks(root, p);
-	if (p->resolver.set)
-		json_put_str(root, "dns_resolver",
-			     ir_resolver_text(a, &p->resolver.v));
-	if (p->tls.set)
-		json_put_cstr(root, "tls", ir_tls_name(p->tls.v));
+	json_put_str(root, "dns_resolver", ir_resolver_text(a, &p->resolver.v));
+	json_put_cstr(root, "tls", ir_tls_name(p->tls.v));
 	put_opt_str(root, "uplink", &p->uplink);
 	put_upstream(a, root, &p->upstream);
 	put_opt_str(root, "upstream_ca", &p->upstream_ca);
@@ -475,10 +468,8 @@ bool policy_json_emit(const struct emit_in *in, struct buf *out)
 		json_put_cstr(root, "home", ir_home_name(p->home.v));
 	put_texts(root, "args", &p->args);
 	put_opt_str(root, "image", &p->image);
-	if (p->engine.set)
-		json_put_cstr(root, "engine", ir_engine_name(p->engine.v));
-	if (p->runtime.set)
-		json_put_cstr(root, "runtime", ir_runtime_name(p->runtime.v));
+	json_put_cstr(root, "engine", ir_engine_name(p->engine.v));
+	json_put_cstr(root, "runtime", ir_runtime_name(p->runtime.v));
 	put_hardening(a, root, &p->hardening);
 	put_protect(root, p);
 	put_credentials(a, root, p);

@@ -25,9 +25,9 @@ static bool concerns_ports(const ir_ports *ports, const struct ir_grant *g)
 		return true;
 	case IR_DEST_CIDR:
 		return inspection_meets(ports, g);
-	case IR_DEST_URL:
+	case IR_DEST_URL: /* has rules of http */
 	case IR_DEST_POISON:
-		return false;
+		break;
 	}
 	abort();
 }
@@ -37,8 +37,8 @@ static bool denies_unfiltered(const struct emit_in *in,
 			      const struct ir_grant *g)
 {
 	return in->apart && g->key == IR_KEY_DENY &&
-	       g->dest.kind == IR_DEST_CIDR &&
-	       g->from.layer != LAYER_FLOOR && inspection_has_tcp(g);
+	       g->dest.kind == IR_DEST_CIDR && g->from.layer != LAYER_FLOOR &&
+	       inspection_has_tcp(g);
 }
 
 static bool any_meets(const struct ir_policy *p, const struct ir_grant *g)
@@ -61,10 +61,9 @@ bool profiles_wanted(const struct ir_policy *p)
 			return true;
 		/* Which private address is whose, only names say. */
 		if (concerns_ports(&none, g) &&
-		    !(direct && g->dest.kind == IR_DEST_ANY &&
-		      !(g->private.set && g->private.v)))
+		    !(direct && g->dest.kind == IR_DEST_ANY && !g->private.v))
 			return true;
-		if (g->dest.kind == IR_DEST_CIDR && any_meets(p, g))
+		if (any_meets(p, g)) /* a network: of the others it was said */
 			return true;
 	}
 	return false;
@@ -122,13 +121,12 @@ static struct profile profile_of(struct arena *a, const struct ir_policy *p,
 	out.tls = ir_dest_has_scheme(&g->dest, IR_SCHEME_HTTPS);
 	out.clear = ir_dest_has_scheme(&g->dest, IR_SCHEME_HTTP);
 	out.bump = inspection_decrypts(p, g);
-	out.private = g->private.set && g->private.v;
+	out.private = g->private.v;
 	/* The order of the list is that of widths, and of waits. */
 	if (g->key == IR_KEY_ASK)
 		buf_addf(b, "%u %03u ", (unsigned)g->lasts.v,
 			 (unsigned)g->wait_s.v);
 	buf_adds(b, whos[out.who]);
-	buf_addc(b, ' ');
 	ir_ports_put(b, &out.ports);
 	buf_adds(b, out.bump ? " bump" : "");
 	buf_adds(b, out.private ? " private" : "");

@@ -1,10 +1,9 @@
 /*
  * provenance.json: from the id of a grant or a denial to what it says and
- * where it was written; likewise from a line of mounts.plan, and from a field of
- * a manifest to what made it. A line that moves
- * changes this, the comments that say the same in gate.cfg and ruleset.nft, and
- * the digest of the source: nothing that anybody decides by. Access is compared
- * by policy.json.
+ * where it was written; likewise from a line of mounts.plan, and from a field
+ * of a manifest to what made it. A line that moves changes this, the comments
+ * that say the same in gate.cfg and ruleset.nft, and the digest of the source:
+ * nothing that anybody decides by. Access is compared by policy.json.
  */
 #include "compiler/emit/parts.h"
 
@@ -12,11 +11,6 @@
 #include "compiler/emit/kubernetes/kube.h"
 #include "compiler/plan/mounts_plan.h"
 #include "compiler/plan/provenance_json.h"
-
-static struct str name_of(const struct place *at)
-{
-	return at->source ? at->source->name : STR("builtin");
-}
 
 static void put_rules(const struct emit_in *in, cJSON *rules,
 		      const ir_grants *grants)
@@ -27,7 +21,7 @@ static void put_rules(const struct emit_in *in, cJSON *rules,
 
 		json_put_str(o, PROVENANCE_TEXT, g->canon);
 		json_put_cstr(o, PROVENANCE_LAYER, layer_name(g->from.layer));
-		json_put_str(o, PROVENANCE_SOURCE, name_of(&at));
+		json_put_str(o, PROVENANCE_SOURCE, at.source->name);
 		json_put_u64(o, PROVENANCE_LINE, at.line);
 		json_put_u64(o, PROVENANCE_COLUMN, at.column);
 		json_put(rules, g->id.p, o);
@@ -41,7 +35,7 @@ static void push_place(const struct emit_in *in, cJSON *list,
 	struct place at = sources_place(in->sources, p->from.at);
 
 	json_push_str(list,
-		      arena_fmt(in->a, "%.*s:%u:%u", STR_ARG(name_of(&at)),
+		      arena_fmt(in->a, "%.*s:%u:%u", STR_ARG(at.source->name),
 				at.line, at.column));
 }
 

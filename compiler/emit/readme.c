@@ -91,7 +91,7 @@ static void put_grant(const struct emit_in *in, struct buf *out,
 static bool has_requests(const struct ir_policy *p)
 {
 	vec_each(g, &p->allow)
-		if (g->has_http || g->dest.kind == IR_DEST_URL)
+		if (ir_grant_http(g))
 			return true;
 	return false;
 }

@@ -11,8 +11,8 @@ static void put_list(struct cfg *c, const char *fmt, va_list args)
 	char text[4096];
 	int n = vsnprintf(text, sizeof(text), fmt, args);
 
-	if (n < 0 || (size_t)n >= sizeof(text))
-		c->ok = false; /* ours are shorter */
+	if ((size_t)n >= sizeof(text))
+		c->ok = false; /* ours are shorter, and well formed */
 	else
 		buf_adds(c->out, text);
 }

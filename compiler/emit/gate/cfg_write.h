@@ -28,7 +28,7 @@ void cfg_text(struct cfg *c, const char *part);
 void cfg_line(struct cfg *c, const char *fmt, ...) printf_like(2, 3);
 
 /*
- * " 'text'" where a word may stand: printable ASCII, no blank at its start.
+ * " 'text'" where a word may stand: printable ASCII without blanks.
  * at: where it was written.
  */
 void cfg_word(struct cfg *c, struct str text, struct span at);

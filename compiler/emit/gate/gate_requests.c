@@ -217,19 +217,15 @@ static void put_header(struct gate *g, const struct ir_credential *x,
 		       uint32_t n)
 {
 	struct cfg *c = &g->c;
-	size_t at = 0;
+	const char *place = memmem(x->format.p, x->format.n, "{}", 2);
+	size_t at = (size_t)(place - x->format.p);
 
-	while (at + 1 < x->format.n &&
-	       !(x->format.p[at] == '{' && x->format.p[at + 1] == '}'))
-		at++;
 	buf_adds(c->out, " set-header");
 	cfg_word(c, x->header, x->from.at);
 	buf_adds(c->out, " '");
 	cfg_format(c, str_slice(x->format, 0, at), x->from.at);
 	buf_addf(c->out, "%%[env(" GATE_ENV_SECRET "%u)]", n);
-	if (at + 2 < x->format.n)
-		cfg_format(c, str_slice(x->format, at + 2, x->format.n),
-			   x->from.at);
+	cfg_format(c, str_slice(x->format, at + 2, x->format.n), x->from.at);
 	buf_addc(c->out, '\'');
 }
 

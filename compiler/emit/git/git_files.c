@@ -44,8 +44,7 @@ bool git_config_emit(const struct emit_in *in, struct buf *out)
 			 "\tattributesFile = " DOCKER_JSON_GIT_ATTRIBUTES_AT
 			 "\n");
 	/* also for what a view shows of a repository around the workspace */
-	if (git_files_wanted(in->policy) || ir_masks_hold(in->policy))
-		buf_adds(out, git_filter);
+	buf_adds(out, git_filter);
 	return true;
 }
 
@@ -76,7 +75,8 @@ bool git_exclude_emit(const struct emit_in *in, struct buf *out)
 
 /* --- what has the filter -------------------------------------------------- */
 
-/* Blanks at the end count where a backslash stands before them. */
+/* Blanks at the end count where a backslash stands before them; it is never
+ * the last. */
 static struct str trim_blanks(struct str line)
 {
 	size_t end = 0;
@@ -84,7 +84,7 @@ static struct str trim_blanks(struct str line)
 	for (size_t i = 0; i < line.n; i++) {
 		if (line.p[i] == ' ')
 			continue;
-		if (line.p[i] == '\\' && i + 1 < line.n)
+		if (line.p[i] == '\\')
 			i++;
 		end = i + 1;
 	}

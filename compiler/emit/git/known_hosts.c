@@ -4,10 +4,10 @@ static const char published[] =
 #include "policies/forges/known_hosts.inc"
 	;
 
-/* The host of a line; false for comments. */
-static bool host_of(struct str line, struct str *out)
+/* Of a comment it is "#", which nobody grants. */
+static struct str host_of(struct str line)
 {
-	return str_field(&line, ' ', out) && !str_starts(*out, STR("#"));
+	return str_slice(line, 0, str_find(line, ' ', 0));
 }
 
 /*
@@ -25,10 +25,11 @@ static bool is_granted(const struct ir_policy *p, struct str host)
 
 bool known_hosts_emit(const struct emit_in *in, struct buf *out)
 {
-	struct str rest = str_of(published), line, host;
+	struct str rest = str_of(published), line;
 
 	while (str_line(&rest, &line)) {
-		if (host_of(line, &host) && !is_granted(in->policy, host))
+		if (!str_starts(line, STR("#")) &&
+		    !is_granted(in->policy, host_of(line)))
 			continue;
 		buf_add(out, line);
 		buf_addc(out, '\n');
@@ -38,13 +39,14 @@ bool known_hosts_emit(const struct emit_in *in, struct buf *out)
 
 struct str known_hosts_names(struct arena *a, const struct ir_policy *p)
 {
-	struct str rest = str_of(published), line, host, last = STR("");
+	struct str rest = str_of(published), line, last = STR("");
 	struct buf out;
 
 	buf_init(&out, a);
 	while (str_line(&rest, &line)) {
-		if (!host_of(line, &host) || str_eq(host, last) ||
-		    !is_granted(p, host))
+		struct str host = host_of(line);
+
+		if (str_eq(host, last) || !is_granted(p, host))
 			continue;
 		buf_addf(&out, "%s%.*s", out.n ? ", " : "", STR_ARG(host));
 		last = host;
@@ -54,10 +56,10 @@ struct str known_hosts_names(struct arena *a, const struct ir_policy *p)
 
 bool known_hosts_wanted(const struct ir_policy *p)
 {
-	struct str rest = str_of(published), line, host;
+	struct str rest = str_of(published), line;
 
 	while (str_line(&rest, &line))
-		if (host_of(line, &host) && is_granted(p, host))
+		if (is_granted(p, host_of(line)))
 			return true;
 	return false;
 }

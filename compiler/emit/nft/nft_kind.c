@@ -114,7 +114,7 @@ bool nft_kind_is(enum nft_kind kind, enum addr_family f,
 {
 	const struct cidr *net = ir_dest_net(&g->dest);
 	bool http = ir_grant_http(g), any = g->dest.kind == IR_DEST_ANY;
-	bool named = !net && (!any || (g->private.set && g->private.v));
+	bool named = !net && (!any || g->private.v);
 
 	switch (kind) {
 	case NFT_CIDR:

@@ -6,15 +6,11 @@
 #include "compiler/emit/nft/nft_parts.h"
 #include "compiler/ir/ports.h"
 
-static bool holds_machine(const ranges *nets)
+/* Nothing but 'host' itself leads there: no network that has its address. */
+static bool any_machine(const emit_members *of)
 {
-	struct addr machine;
-
-	if (!addr_parse(STR(LINK_MACHINE_V4), &machine))
-		return false;
-	vec_each(x, nets)
-		if (addr_cmp(&x->lo, &machine) <= 0 &&
-		    addr_cmp(&machine, &x->hi) <= 0)
+	vec_each(g, of)
+		if (ir_dest_machine(&(*g)->dest) && !ir_grant_http(*g))
 			return true;
 	return false;
 }
@@ -28,8 +24,7 @@ static void put_granted_ports(struct nft *r)
 		ir_ports ports = ports_split(r->in->a, &s->classes.v[k].ports,
 					     &r->inside, IR_PROTO_TCP, false);
 
-		if (!holds_machine(nft_nets_of(&r->grant_nets[k], ADDR_V4)) ||
-		    ports.n == 0)
+		if (!any_machine(&s->members[k]) || ports.n == 0)
 			continue;
 		nft_marks_rule(r, &s->members[k], NFT_CIDR, ADDR_V4,
 			       IR_PROTO_TCP, MARKS_FOR(GRANTED));

@@ -110,14 +110,12 @@ bool nft_has_proto(const ir_ports *ports, enum ir_proto proto)
 	return false;
 }
 
-bool nft_dport(struct buf *out, const ir_ports *ports, enum ir_proto proto)
+void nft_dport(struct buf *out, const ir_ports *ports, enum ir_proto proto)
 {
 	uint32_t n = 0;
 
 	vec_each(p, ports)
 		n += p->proto == proto;
-	if (n == 0)
-		return false;
 	put_part(out);
 	buf_addf(out, "%s dport ", ir_proto_name(proto));
 	/* A set of one element is listed without its braces. */
@@ -134,7 +132,6 @@ bool nft_dport(struct buf *out, const ir_ports *ports, enum ir_proto proto)
 	}
 	if (n > 1)
 		buf_adds(out, " }");
-	return true;
 }
 
 void nft_word(struct buf *out, const char *text)

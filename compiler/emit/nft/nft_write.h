@@ -42,11 +42,9 @@ void nft_rule(struct buf *out, const char *text);
 void nft_begin(struct buf *out);
 /* "ip daddr @set" or "ip6 daddr != @set" */
 void nft_daddr(struct buf *out, struct nft_set set, bool is_in);
-/*
- * "tcp dport 443", "udp dport { 53, 8000-8999 }": the ports of one protocol.
- * False, with nothing written, when there are none.
- */
-bool nft_dport(struct buf *out, const ir_ports *ports, enum ir_proto proto);
+/* "tcp dport 443", "udp dport { 53, 8000-8999 }": the ports of one protocol, of
+ * which there are some. */
+void nft_dport(struct buf *out, const ir_ports *ports, enum ir_proto proto);
 void nft_word(struct buf *out, const char *text);
 void nft_end(struct buf *out);
 bool nft_has_proto(const ir_ports *ports, enum ir_proto proto);

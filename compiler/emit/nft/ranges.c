@@ -57,12 +57,12 @@ ranges ranges_minus(struct arena *a, const ranges *from, const ranges *less)
 			if (addr_cmp(&l->lo, &rest.hi) > 0)
 				break;
 			before.hi = l->lo;
-			if (addr_cmp(&l->lo, &rest.lo) > 0 &&
-			    addr_step_down(&before.hi))
+			addr_step_down(&before.hi);
+			if (addr_cmp(&l->lo, &rest.lo) > 0)
 				*vec_push(a, &out) = before;
 			rest.lo = l->hi;
-			left = addr_cmp(&l->hi, &rest.hi) < 0 &&
-			       addr_step_up(&rest.lo);
+			addr_step_up(&rest.lo);
+			left = addr_cmp(&l->hi, &rest.hi) < 0;
 		}
 		if (left)
 			*vec_push(a, &out) = rest;

@@ -85,6 +85,55 @@ static void lengths(struct arena *a)
 	}
 }
 
+static struct str xs(struct arena *a, size_t n)
+{
+	char *p = arena_alloc(a, n + 1);
+
+	memset(p, 'x', n);
+	p[n] = '\0';
+	return (struct str){p, n};
+}
+
+static void check_wrapped(struct arena *a, size_t n, const char *indent,
+			  const char *before, size_t first, const char *behind)
+{
+	struct str word = xs(a, n);
+	struct str got = grant_comment(a, word, STR("p"), indent);
+	struct str want = arena_fmt(a, "%s%.*s%s%.*s%s", before,
+				    STR_ARG(str_slice(word, 0, first)),
+				    first < n ? "\n#    " : "",
+				    STR_ARG(str_slice(word, first, n)), behind);
+
+	CHECK_MSG(str_eq(got, want), "%zu: %.*s", n, STR_ARG(got));
+}
+
+#define APART "\n#      g-0123456789  p:3\n"
+
+/* 120 columns are filled, and a tab has eight; a word goes on in the next line
+ * where one line cannot hold it. */
+static void columns(struct arena *a)
+{
+	check_wrapped(a, 93, "", "# allow ", 93, "  g-0123456789  p:3\n");
+	check_wrapped(a, 94, "", "# allow ", 94,
+		      "  g-0123456789\n#      p:3\n");
+	check_wrapped(a, 98, "", "# allow ", 98,
+		      "  g-0123456789\n#      p:3\n");
+	check_wrapped(a, 99, "", "# allow ", 99, APART);
+	check_wrapped(a, 112, "", "# allow ", 112, APART);
+	check_wrapped(a, 113, "", "# allow\n#     ", 113, APART);
+	check_wrapped(a, 114, "", "# allow\n#     ", 114, APART);
+	check_wrapped(a, 115, "", "# allow\n#     ", 114,
+		      "  g-0123456789  p:3\n");
+	check_wrapped(a, 104, "\t", "\t# allow ", 104,
+		      "\n\t#      g-0123456789  p:3\n");
+	check_wrapped(a, 105, "\t", "\t# allow\n\t#     ", 105,
+		      "\n\t#      g-0123456789  p:3\n");
+	check_wrapped(a, 108, "    ", "    # allow ", 108,
+		      "\n    #      g-0123456789  p:3\n");
+	check_wrapped(a, 109, "    ", "    # allow\n    #     ", 109,
+		      "\n    #      g-0123456789  p:3\n");
+}
+
 static void many(struct arena *a)
 {
 	struct sources s;
@@ -143,6 +192,7 @@ int main(void)
 	plain(a);
 	hostile(a);
 	lengths(a);
+	columns(a);
 	many(a);
 	places(a);
 	arena_free(a);
