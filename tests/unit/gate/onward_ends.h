@@ -27,9 +27,8 @@
 
 static struct err err;
 static struct standins *names;
-static inline int admin,
-	proxy;		/* what listens: HAProxy's commands, the proxy */
-static char said[2048]; /* what the last one did */
+static int admin, proxy; /* what listens: HAProxy's commands, the proxy */
+static char said[2048];	 /* what the last one did */
 
 /* --- who is around it ----------------------------------------------------- */
 
