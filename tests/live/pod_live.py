@@ -38,6 +38,8 @@ rights=$2
 shift 2
 exec setpriv --bounding-set "$rights" --inh-caps -all "$@"
 """
+# Of the test's own; the second says what of the gate it meets: tests/mutants.
+KEPT = ("PATH", "MEMBRANE_MUTANTS_SEEN")
 RIGHTS = ("-all,+net_admin,+net_bind_service,+setpcap,+sys_admin,+kill,"
           "+setgid,+setuid")
 POLICY = """\
@@ -117,7 +119,8 @@ class Gate(gate.Gate):
              "-c", CONTAINER, "-", self.run, RIGHTS, gate.GATE, "--link",
              "wire", "--plan", self.plan, *self.words],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            env={"PATH": os.environ["PATH"], **self.env})
+            env={**{k: os.environ[k] for k in KEPT if k in os.environ},
+                 **self.env})
         self.first = json.loads(self.p.stdout.readline() or "{}")
         self.ready_s = time.monotonic() - self.began
         self.reader = threading.Thread(target=self.collect, daemon=True)

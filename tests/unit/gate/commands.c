@@ -1,0 +1,419 @@
+/* What HAProxy is told by its runtime socket, to the letter, and what the gate
+ * makes of its answers. */
+#include "runtime/gate/l7/l7.h"
+#include "runtime/gate/l7/tokens.h"
+#include "tests/unit/gate/administrator.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+
+#define ADMIN  administrator_path
+#define DIGITS "0123456789abcdef01234567"
+
+static struct err err;
+static struct l7 l;
+
+/* --- questions ------------------------------------------------------------ */
+
+static int ask(size_t n, size_t *out_n)
+{
+	static char text[ADMIN_BATCH_MAX + 2], answer[ADMIN_ANSWER_MAX];
+
+	memset(text, 'x', sizeof(text));
+	text[n - 1] = '\n';
+	*out_n = 0;
+	return admin_ask(ADMIN, (struct str){text, n}, answer, out_n, &err);
+}
+
+static void sizes(void)
+{
+	static char answer[ANSWER_MAX],
+		path[sizeof(((struct sockaddr_un *)0)->sun_path) + 1];
+	char got[ADMIN_ANSWER_MAX];
+	size_t n;
+
+	ANSWERS("yes\n", "yes\n");
+	CHECK(ask(ADMIN_BATCH_MAX, &n) == 0 && n == 4);
+	CHECK(ask(ADMIN_BATCH_MAX + 1, &n) == -EMSGSIZE &&
+	      administrator->n == 1);
+	memset(answer, 'y', ADMIN_ANSWER_MAX - 1);
+	ANSWERS(answer);
+	CHECK(ask(2, &n) == 0 && n == ADMIN_ANSWER_MAX - 1);
+	memset(answer, 'y', ADMIN_ANSWER_MAX + 1);
+	ANSWERS(answer, answer, "few", "");
+	CHECK(ask(2, &n) == -EMSGSIZE && n == ADMIN_ANSWER_MAX);
+	CHECK(admin_ask_some(ADMIN, STR("x\n"), got, &n, &err) == 0 &&
+	      n == ADMIN_ANSWER_MAX);
+	CHECK(admin_ask_some(ADMIN, STR("x\n"), got, &n, &err) == 0 && n == 3);
+	CHECK(admin_ask_some(ADMIN, STR("x\n"), got, &n, &err) == 0 && n == 0);
+	memset(path, '/', sizeof(path) - 1);
+	CHECK(admin_ask(path, STR("x\n"), got, &n, &err) == -ENAMETOOLONG);
+	path[sizeof(path) - 2] = '\0';
+	CHECK(admin_ask(path, STR("x\n"), got, &n, &err) < 0 &&
+	      err.code != -ENAMETOOLONG);
+	CHECK(admin_ask("/none/admin", STR("x\n"), got, &n, &err) == -ENOENT);
+}
+
+static void done(void)
+{
+	ANSWERS("\n\n", "\nNo such thing.\n\n", "No such thing.\n\n", "\n");
+	CHECK(admin_do(ADMIN, STR("a;b\n"), 2, NULL, &err) == 0);
+	CHECK(admin_do(ADMIN, STR("a;b\n"), 2, "No such thing.", &err) == 0);
+	CHECK(admin_do(ADMIN, STR("a\n"), 1, NULL, &err) == -EPROTO &&
+	      strcmp(err.text, "HAProxy says 'No such thing.'") == 0);
+	CHECK(admin_do(ADMIN, STR("a;b\n"), 2, NULL, &err) == -EPROTO);
+}
+
+/* --- meanwhile ------------------------------------------------------------ */
+
+static unsigned steps, steps_until;
+static int lets[2],
+	more[2]; /* HAProxy waits for the one, step reads the other */
+
+/* After so many of them HAProxy answers. */
+static bool step(void *data)
+{
+	char c;
+
+	CHECK(data == &steps);
+	if (++steps < steps_until)
+		return read(more[0], &c, 1) == 1;
+	if (steps == steps_until)
+		CHECK(write(lets[1], "", 1) == 1);
+	return false; /* there is more, but not in this wait */
+}
+
+static void meanwhile(void)
+{
+	size_t n;
+
+	CHECK(write(more[1], "abcdef", 6) == 6);
+	administrator->wait = lets[0];
+	admin_meanwhile(more[0], step, &steps);
+	for (steps_until = 1; steps_until < 4; steps_until += 2) {
+		steps = 0;
+		ANSWERS("yes\n");
+		CHECK(ask(2, &n) == 0 && n == 4);
+		/* the end of the answer is waited for by itself */
+		CHECK(steps >= steps_until && steps <= steps_until + 1);
+	}
+	administrator->wait = -1;
+	admin_meanwhile(-1, NULL, NULL);
+}
+
+/* --- pins and tokens ------------------------------------------------------ */
+
+static bool has_text(const char *path, const char *want)
+{
+	char text[400] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = read(fd, text, sizeof(text) - 1);
+	struct stat st;
+	bool ok = n >= 0 && strcmp(text, want) == 0 && fstat(fd, &st) == 0 &&
+		  (st.st_mode & 0777) == 0644;
+
+	close(fd);
+	unlink(path);
+	return ok;
+}
+
+static void pins(void)
+{
+	static struct pins p;
+	const struct addr a = {ADDR_V4, {11, 0, 0, 1}},
+			  b = {ADDR_V6, {0x2a, 0x0e, [15] = 1}};
+	const struct addr *both[] = {&a, &b};
+	char file[64];
+
+	pins_init(&p, "/pins");
+	p.admin = ADMIN;
+	ANSWERS("\n\n");
+	CHECK(pins_add(&p, STR("a_9.test"), both, 2, 1000, &err) == 0);
+	/* known, and only longer then */
+	CHECK(pins_add(&p, STR("a_9.test"), both, 1, 2000, &err) == 0 &&
+	      pins_add(&p, STR("a_9.test"), both, 1, 1500, &err) == 0);
+	CHECK(TOLD("add map /pins a_9.test@11.0.0.1 1;"
+		   "add map /pins a_9.test@2a0e::1 1\n"));
+	ANSWERS("Key not found.\n\n");
+	CHECK(pins_sweep(&p, 999, &err) == 0 && administrator->n == 0);
+	CHECK(pins_sweep(&p, 1000, &err) == 0 && p.n == 1);
+	CHECK(TOLD("del map /pins a_9.test@2a0e::1\n"));
+	snprintf(file, sizeof(file), "%s.pins", ADMIN);
+	CHECK(pins_file(&p, file, &err) == 0 &&
+	      has_text(file, "a_9.test@11.0.0.1 1\n"));
+	/* what it has read is not told again; what came since is */
+	ANSWERS("\n", "\n", "no such map\n");
+	CHECK(pins_add(&p, STR("z-0.test"), both, 1, 3000, &err) == 0);
+	CHECK(pins_follow(&p, ADMIN, &err) == 0);
+	CHECK(TOLD("add map /pins z-0.test@11.0.0.1 1\n",
+		   "add map /pins z-0.test@11.0.0.1 1\n"));
+	/* none that HAProxy has not */
+	CHECK(pins_add(&p, STR("y.test"), both, 1, 3000, &err) == -EPROTO &&
+	      p.n == 2);
+	for (const char *c = "/:@[`{A Z"; *c; c++) {
+		char name[] = "a?.test";
+
+		name[1] = *c;
+		CHECK(pins_add(&p, str_of(name), both, 1, 3000, &err) == 0);
+	}
+	CHECK(p.n == 2 && administrator->n == 3);
+	ANSWERS("\n\n");
+	CHECK(pins_sweep(&p, 5000, &err) == 0 && p.n == 0);
+	CHECK(TOLD("del map /pins a_9.test@11.0.0.1;"
+		   "del map /pins z-0.test@11.0.0.1\n"));
+}
+
+static int renew(struct hello_credentials *c, const char *value)
+{
+	cJSON *o = cJSON_CreateObject();
+	int rc;
+
+	cJSON_AddStringToObject(o, "2:" DIGITS, value);
+	rc = tokens_renew(c, o, &err);
+	cJSON_Delete(o);
+	return rc;
+}
+
+static void tokens(void)
+{
+	static struct hello_credentials c = {
+		.tokens = {{2, DIGITS, "one"}, {10, DIGITS, "a;b\\c<d e"}},
+		.n_tokens = 2};
+	static char longest[HELLO_VALUE_MAX + 2];
+	char file[64], *one;
+
+	snprintf(file, sizeof(file), "%s.tokens", ADMIN);
+	CHECK(tokens_file(&c, file, &err) == 0 &&
+	      has_text(file, "2:" DIGITS " one\n10:" DIGITS " a;b\\c<d e\n"));
+	ANSWERS("\n", "\n");
+	CHECK(tokens_tell(&c, ADMIN, &err) == 0);
+	CHECK(TOLD("set map " GATE_TOKENS " 2:" DIGITS " one\n",
+		   "set map " GATE_TOKENS " 10:" DIGITS " a\\;b\\\\c\\<d e\n"));
+	ANSWERS("set map: one is wrong\n", "\n");
+	CHECK(tokens_tell(&c, ADMIN, &err) == -EPROTO &&
+	      administrator->n == 1 &&
+	      strcmp(err.text, "HAProxy did not take new tokens") == 0);
+	CHECK(renew(&c, "!~") == 0 && renew(&c, " x") == -EPROTO &&
+	      renew(&c, "x\x7f") == -EPROTO &&
+	      renew(&c, "\xc3\xa4") == -EPROTO);
+	memset(longest, 'x', sizeof(longest) - 1);
+	CHECK(renew(&c, longest) == -EPROTO);
+	longest[HELLO_VALUE_MAX] = '\0';
+	CHECK(renew(&c, longest) == 0);
+	one = c.tokens[0].value;
+	CHECK(strcmp(one, longest) == 0);
+}
+
+/* --- what it has in hand -------------------------------------------------- */
+
+static void shut_down(void)
+{
+	ANSWERS("# bkname/svname bkid/svid addr port\n"
+		"to_tls/one 3/1 11.0.0.1 443\n\n"
+		"to_web/two 4/1 11.0.0.2 80\n",
+		"\n\n", "# bkname\n", "x/y 1/1 a\n", "No such server.\n\n", "");
+	CHECK(l7_shut_down(ADMIN, &err) == 0);
+	CHECK(l7_shut_down(ADMIN, &err) == 0);
+	CHECK(l7_shut_down(ADMIN, &err) == -EPROTO);
+	CHECK(TOLD("show servers conn\n",
+		   "shutdown sessions server to_tls/one;"
+		   "shutdown sessions server to_web/two\n",
+		   "show servers conn\n", "show servers conn\n",
+		   "shutdown sessions server x/y\n"));
+	CHECK(l7_shut_down("/none/admin", &err) == -ENOENT);
+}
+
+static unsigned lines;
+
+static void count_line(void *data, pid_t pid, const struct logline *line)
+{
+	CHECK(data == &lines && pid > 0 && line->kind == LOGLINE_CONNECT);
+	lines++;
+}
+
+#define OURS                                                                   \
+	"0x1: proto=unix_stream src=unix:1 fe=GLOBAL be=<NONE> srv=<none>\n"
+#define IDLE  "0x2: proto=tcpv4 src=1:2 fe=raw be=<NONE> srv=<none> ts=00\n"
+#define BUSY  "0x3: proto=tcpv4 src=1:3 fe=raw be=to_tls srv=tls ts=00\n"
+#define BUSY2 "0x4: proto=tcpv4 src=1:4 fe=raw be=to_web srv=web ts=00\n"
+
+static void hear_out(void)
+{
+	static const char line[] = "{\"k\":\"conn\",\"verdict\":\"allow\","
+				   "\"reason\":\"granted\"}";
+	char path[64];
+	struct sockaddr_un sa = {.sun_family = AF_UNIX};
+	int fd;
+
+	snprintf(path, sizeof(path), "%s.log", ADMIN);
+	CHECK(l7log_open(&l.log, path, &err) == 0);
+	l.on_line = count_line;
+	l.data = &lines;
+	ANSWERS(OURS "nonsense\n" IDLE BUSY BUSY2, "\n\n", OURS BUSY,
+		"No such session (use 'show sess').\n\n", OURS);
+	l7_hear_out(&l, ADMIN);
+	CHECK(TOLD("show sess\n", "shutdown session 0x3;shutdown session 0x4\n",
+		   "show sess\n", "shutdown session 0x3\n", "show sess\n"));
+	/* who goes to no server is not waited for, nor ended */
+	ANSWERS(OURS IDLE);
+	l7_hear_out(&l, ADMIN);
+	CHECK(TOLD("show sess\n"));
+	/* a line is read, and then there may be more */
+	snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", path);
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	CHECK(sendto(fd, line, strlen(line), 0, (struct sockaddr *)&sa,
+		     sizeof(sa)) > 0);
+	ANSWERS(OURS, OURS);
+	l7_hear_out(&l, ADMIN);
+	CHECK(lines == 1 && TOLD("show sess\n", "show sess\n"));
+	/* what HAProxy refuses ends it */
+	ANSWERS(BUSY, "no\n", BUSY);
+	l7_hear_out(&l, ADMIN);
+	CHECK(TOLD("show sess\n", "shutdown session 0x3\n"));
+	l7_hear_out(&l, "/none/admin");
+	close(fd);
+	close(l.log.fd);
+	unlink(path);
+	l.log.fd = -1;
+}
+
+static uint64_t lost;
+static char complaint[200];
+
+static void on_lost(void *data, uint64_t n)
+{
+	(void)data;
+	lost += n;
+}
+
+static void on_error(void *data, const char *message)
+{
+	(void)data;
+	snprintf(complaint, sizeof(complaint), "%s", message);
+}
+
+static uint64_t lost_now(const char *info)
+{
+	lost = 0;
+	ANSWERS(info);
+	l7_count_dropped(&l, ADMIN);
+	CHECK(TOLD("show info\n"));
+	return lost;
+}
+
+static void dropped(void)
+{
+	l.on_lost = on_lost;
+	l.on_error = on_error;
+	l.dropped = 0;
+	CHECK(lost_now("Name: HAProxy\nDroppedLogs: 5\nUptime: 9\n") == 5);
+	CHECK(lost_now("Name: HAProxy\nDroppedLogs: 7\n") == 2);
+	CHECK(lost_now("Name: HAProxy\nDroppedLogs: 7\n") == 0);
+	/* a HAProxy that has begun anew */
+	CHECK(lost_now("Name: HAProxy\nDroppedLogs: 1\n") == 0);
+	CHECK(lost_now("Name: HAProxy\nDroppedLogs: 2\n") == 1);
+	CHECK(lost_now("Name: HAProxy\n") == 0 && !complaint[0]);
+	l7_count_dropped(&l, "/none/admin");
+	CHECK(strstr(complaint, "/none/admin"));
+}
+
+/* --- is it there ---------------------------------------------------------- */
+
+static void ready(void)
+{
+	struct haproxy h = haproxy_none();
+	char mine[64];
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		pause();
+		_exit(0);
+	}
+	h.pid = pid;
+	h.pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	snprintf(mine, sizeof(mine), "Name: HAProxy\nPid: %d\n", (int)pid);
+	CHECK(haproxy_ready(&h, "/none/admin", "/pins", &err) == 0);
+	ANSWERS("Name: HAProxy\nPid: 1\n");
+	CHECK(haproxy_ready(&h, ADMIN, "/pins", &err) == 0 &&
+	      TOLD("show info\n"));
+	ANSWERS(mine, "type=str, case=sensitive, found=no\n");
+	CHECK(haproxy_ready(&h, ADMIN, "/pins", &err) == 1 &&
+	      TOLD("show info\n", "get map /pins -\n"));
+	ANSWERS(mine, "Unknown map identifier.\n");
+	CHECK(haproxy_ready(&h, ADMIN, "/pins", &err) == -EPROTO &&
+	      strcmp(err.text, "HAProxy has no map /pins") == 0);
+	CHECK(!haproxy_ended(&h));
+	haproxy_finish(&h);
+	haproxy_pause(&h);
+	CHECK(haproxy_ended(&h) &&
+	      haproxy_ready(&h, "/none/admin", "/pins", &err) == -EPIPE &&
+	      strcmp(err.text, "HAProxy ended: it said nothing") == 0);
+	haproxy_end(&h);
+	CHECK(h.pid == 0 && h.pidfd == -1 && waitpid(pid, NULL, 0) < 0);
+}
+
+static const char *words_of(const char *text, bool ended)
+{
+	static struct hello_credentials secrets = {
+		.n = 2, .v = {"MEMBRANE_CREDENTIAL_1=hush", "A_2=quiet"}};
+	static struct haproxy h;
+	int pair[2];
+
+	h = haproxy_none();
+	h.secrets = &secrets;
+	CHECK(pipe2(pair, O_CLOEXEC | O_NONBLOCK) == 0);
+	h.words = pair[0];
+	CHECK(write(pair[1], text, strlen(text)) == (ssize_t)strlen(text));
+	if (ended)
+		close(pair[1]);
+	haproxy_read(&h);
+	CHECK((h.words < 0) == ended);
+	haproxy_read(&h);
+	haproxy_end(&h);
+	if (!ended)
+		close(pair[1]);
+	return haproxy_words(&h);
+}
+
+static void words(void)
+{
+	static char text[1200];
+
+	CHECK(strcmp(words_of("", true), "it said nothing") == 0);
+	CHECK(strcmp(words_of("[NOTICE] x\n[ALERT] first\n[ALERT] last\n",
+			      true),
+		     "[ALERT] first") == 0);
+	/* of a line that goes on nothing is known yet, or it is the last */
+	CHECK(strcmp(words_of("[ALERT] fi", false), "it said nothing") == 0);
+	CHECK(strcmp(words_of("[ALERT] fi", true), "[ALERT] fi") == 0);
+	CHECK(strcmp(words_of("[ALERT] Lua function x\n[ALERT] y\n", true),
+		     "[ALERT] y") == 0);
+	CHECK(strcmp(words_of("[ALERT] hush, quiet hushhush 1=hus\n", true),
+		     "[ALERT] ****, ***** ******** 1=hus") == 0);
+	memset(text, 'x', 1000);
+	memcpy(text + 511, "[ALERT] z", 9);
+	CHECK(strncmp(words_of(text, true), "[ALERT] z", 9) == 0 &&
+	      strlen(words_of(text, true)) == 255);
+	memcpy(text + 505, "[ALERT] z", 9);
+	CHECK(strcmp(words_of(text, true), "it said nothing") == 0);
+}
+
+int main(void)
+{
+	CHECK(pipe2(lets, O_CLOEXEC) == 0 && pipe2(more, O_CLOEXEC) == 0);
+	administrator_start();
+	l7_init(&l);
+	sizes();
+	done();
+	pins();
+	tokens();
+	shut_down();
+	hear_out();
+	dropped();
+	ready();
+	words();
+	meanwhile();
+	administrator_end();
+	return check_status();
+}
