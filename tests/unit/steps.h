@@ -83,12 +83,14 @@ struct steps_of {
 	int (*run)(struct err *err);
 	const char *spares; /* " call call ": it does without; or NULL */
 	unsigned most; /* behind so many all is a library's; 0: nothing is */
+	/* which of them are steps at all; NULL: all */
+	bool (*counts)(const struct seccomp_notif *);
 };
 
 static inline int step_filter(void)
 {
 	struct sock_filter code[STEPS + 3];
-	struct sock_fprog program = {(unsigned short)(STEPS + 3), code};
+	struct sock_fprog filter = {(unsigned short)(STEPS + 3), code};
 	size_t n = 0;
 
 	code[n++] = (struct sock_filter)BPF_STMT(
@@ -105,7 +107,7 @@ static inline int step_filter(void)
 		       ? -1
 		       : (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
 				      SECCOMP_FILTER_FLAG_NEW_LISTENER,
-				      &program);
+				      &filter);
 }
 
 static inline const char *step_name(const struct seccomp_data *d)
@@ -150,7 +152,8 @@ static inline void step_child(const struct steps_of *f, struct step_try *t,
 }
 
 /* Lets all go on but one, and says which; NULL: there were not so many. */
-static inline const char *step_serve(int listener, unsigned fail)
+static inline const char *step_serve(const struct steps_of *f, int listener,
+				     unsigned fail)
 {
 	struct seccomp_notif ask;
 	const char *failed = NULL;
@@ -166,7 +169,8 @@ static inline const char *step_serve(int listener, unsigned fail)
 		if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &ask) < 0)
 			continue;
 		answer.id = ask.id;
-		if (!step_is_libc(&ask.data) && n++ == fail) {
+		if (!step_is_libc(&ask.data) &&
+		    (!f->counts || f->counts(&ask)) && n++ == fail) {
 			failed = step_name(&ask.data);
 			answer.error = -STEP_ERROR;
 		} else {
@@ -200,7 +204,7 @@ static inline const char *step_try(const struct steps_of *f, unsigned n,
 	if (read(told[0], &c, 1) == 1)
 		listener = (int)syscall(SYS_pidfd_getfd, pidfd, t->listener, 0);
 	if (listener >= 0 && write(wait[1], "", 1) == 1)
-		failed = step_serve(listener, n);
+		failed = step_serve(f, listener, n);
 	close(told[0]);
 	close(wait[1]);
 	close(pidfd);

@@ -6,31 +6,18 @@
 #include "runtime/gate/packet/fence.h"
 #include "runtime/gate/ready.h"
 #include "tests/unit/gate/plans.h"
+#include "tests/unit/gate/program.h"
 
 #include <arpa/inet.h>
 #include <nftables/libnftables.h>
 #include <signal.h>
 #include <sys/wait.h>
 
-static char program[512]; /* beside this one */
-
 struct gate {
 	pid_t pid;
 	int in, out;
 	char line[4096];
 };
-
-static void find_program(void)
-{
-	ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 64);
-	char *at;
-
-	program[n < 0 ? 0 : n] = '\0';
-	at = strstr(program, "/tests/unit/");
-	CHECK(at != NULL);
-	if (at)
-		strcpy(at, "/bin/membrane-gate");
-}
 
 /* Words with blanks between them. */
 static struct gate start(const char *words)
