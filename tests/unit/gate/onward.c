@@ -270,6 +270,7 @@ int main(void)
 {
 	if (!begin_ends())
 		return NOT_HERE;
+	signal(SIGPIPE, SIG_DFL); /* whatever whoever runs this makes of it */
 	unknown_proxy();
 	without_login();
 	with_login();
