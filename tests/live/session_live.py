@@ -51,6 +51,14 @@ def udp(host, port, said):
         s.send(said.encode())
         return s.recv(200).decode("latin-1")
 
+def serve(port):
+    with socket.create_server(("127.0.0.1", port)) as s:
+        s.settimeout(20)
+        with s.accept()[0] as c:
+            said = c.recv(200)
+            c.sendall(b"inside: " + said)
+            return said.decode("latin-1")
+
 def web(method, host, path, at=None):
     c = http.client.HTTPConnection(at or host, 80, timeout=8)
     c.request(method, path, headers={"Host": host})
@@ -137,22 +145,27 @@ class World(l7_live.World):
 
 # --- a session --------------------------------------------------------------
 
-# In the network of the host; with the fake internet's roots and resolver.
+# In the network of the host; with the fake internet's resolver, and roots.
 HOST = r"""
 set -e
-mount --bind "$1/ca-certificates.crt" /etc/ssl/certs/ca-certificates.crt
+mount --bind "$2" /etc/ssl/certs/ca-certificates.crt
 echo nameserver 203.0.113.1 >"$1/resolv.conf"
 mount --bind "$1/resolv.conf" "$(readlink -f /etc/resolv.conf)"
-shift
+shift 2
 exec "$@"
 """
 
 
 class Session:
-    def __init__(self, world, policy, attempts, env=None):
+    def __init__(self, world, policy, attempts, env=None, config="",
+                 roots="ca-certificates.crt"):
+        self.roots = str(world.certs / roots)
         with tempfile.TemporaryDirectory() as home:
             work = pathlib.Path(home, "work")
             work.mkdir()
+            if config:
+                pathlib.Path(home, ".membrane").mkdir()
+                pathlib.Path(home, ".membrane/config.yaml").write_text(config)
             (work / ".membrane.yaml").write_text(policy)
             (work / "probe.py").write_text(PROBE)
             self.run(world, work, attempts, env or {})
@@ -164,7 +177,7 @@ class Session:
     def run(self, world, work, attempts, env):
         done = subprocess.run(
             ["ip", "netns", "exec", world.host, "unshare", "-m", "bash", "-c",
-             HOST, "-", str(world.certs), gate.MEMBRANE, "run", "--trust-workspace",
+             HOST, "-", str(world.certs), self.roots, gate.MEMBRANE, "run", "--trust-workspace",
              "--",
              "python3", "probe.py", json.dumps(attempts)], cwd=work,
             stdin=subprocess.DEVNULL, capture_output=True, text=True,
@@ -343,6 +356,91 @@ def check_upstream(world):
     check(why == ["the proxy refuses it (403)"], "why", why)
 
 
+SERVICES = """resolver: 203.0.113.1
+allow:
+  - good.test
+  - host:7001
+  - web.test:80
+ports: ["18080:8080"]
+"""
+# What is the machine's own to say.
+CONFIG = """upstream_ca: %s
+uplink: isolated
+credentials:
+  - {host: good.test, header: X-Key, from_env: TOKEN, format: 'Bearer {}'}
+"""
+# On the machine's loopback; and who calls what is published there, until
+# somebody listens inside.
+AT_HOST = r"""
+import socket, threading, time
+def banner():
+    s = socket.create_server(("127.0.0.1", 7001))
+    print(flush=True)
+    while True:
+        with s.accept()[0] as c:
+            c.sendall(b"the machine")
+threading.Thread(target=banner, daemon=True).start()
+while True:
+    try:
+        with socket.create_connection(("127.0.0.1", 18080), 5) as s:
+            s.sendall(b"from outside")
+            got = s.recv(200)
+            if got:
+                break
+    except OSError:
+        pass
+    time.sleep(0.02)
+print(got.decode(), flush=True)
+time.sleep(60)
+"""
+
+
+@contextlib.contextmanager
+def at_host(world):
+    """Its process; what it is answered is its next line."""
+    p = subprocess.Popen(["ip", "netns", "exec", world.host, sys.executable,
+                          "-c", AT_HOST], stdout=subprocess.PIPE, text=True)
+    p.stdout.readline()
+    try:
+        yield p
+    finally:
+        p.kill()
+        p.wait()
+        p.stdout.close()
+
+
+def check_services(world):
+    """Ports of both sides, a credential, and roots of the machine's own."""
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                    "ec_paramgen_curve:P-256", "-nodes", "-keyout",
+                    "other.key", "-out", "other.crt", "-days", "30", "-subj",
+                    "/CN=other.test"], check=True, cwd=world.certs,
+                   capture_output=True)
+    with at_host(world) as outside:
+        s = Session(world, SERVICES, [
+            ["serve", 8080], ["tcp", "host", 7001], ["tcp", "host", 7002],
+            ["tcp", "127.0.0.1", 7001], ["tls", "GET", "good.test", "/api/k"],
+            ["web", "GET", "web.test", "/s"], ["lookup", "host"]],
+            {"TOKEN": "hush"}, CONFIG % (world.certs /
+                                         "ca-certificates.crt"), "other.crt")
+        answer = outside.stdout.readline().strip()
+    closed = "Connection refused"
+    check(s.got == [
+        "from outside", "the machine", closed, closed,
+        [200, "membrane session CA"], 200, ["192.0.0.5"]], "its answers",
+        s.got)
+    check(answer == "inside: from outside", "what is published", answer)
+    keys = [a["key"] for a in world.arrived if a.get("http") == "/api/k"]
+    check(keys == ["Bearer hush"], "with the credential", keys)
+    check("hush" not in json.dumps(s.events), "which nobody tells")
+    check_told(s, "connect",
+               ("allow", "granted", "host", "192.0.0.5", 7001),
+               ("deny", "port", "host", "192.0.0.5", 7002))
+    check_told(s, "request",
+               ("allow", "granted", "good.test", "11.0.0.1", 443),
+               ("allow", "granted", "web.test", "11.0.0.8", 80))
+
+
 def check_all():
     with tempfile.TemporaryDirectory() as tmp:
         certs = pathlib.Path(tmp, "certs")
@@ -353,6 +451,7 @@ def check_all():
             check_names(world)
             check_networks(world)
             check_upstream(world)
+            check_services(world)
 
 
 def main():
