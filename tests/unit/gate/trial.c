@@ -1,0 +1,168 @@
+/*
+ * `membrane-gate --check`: HAProxy tries a plan in a root of its own, with what
+ * a session would have there and nothing of it. HAProxy itself is asked, by
+ * conditions in its configuration.
+ */
+#include "runtime/gate/l7/haproxy_check.h"
+
+#include "runtime/gate/l7/roots.h"
+#include "tests/unit/gate/plans.h"
+
+#include <errno.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#define NEEDS(variable, value)                                                 \
+	".if !streq(\"$" variable "\",\"" value "\")\n"                        \
+	".alert \"" variable " is another\"\n"                                 \
+	".endif\n"
+#define HAS(variable)                                                          \
+	".if !defined(" variable ")\n"                                         \
+	".alert \"" variable " is not there\"\n"                               \
+	".endif\n"
+#define HAS_NOT(variable)                                                      \
+	".if defined(" variable ")\n"                                          \
+	".alert \"" variable " is there\"\n"                                   \
+	".endif\n"
+
+static const char config[] = NEEDS("MEMBRANE_RAW4", "0.0.0.0:15001") NEEDS(
+	"MEMBRANE_RAW6",
+	"[::]:15001") NEEDS("MEMBRANE_HTTP4",
+			    "0.0.0.0:15002") NEEDS("MEMBRANE_HTTP6",
+						   "[::]:15002")
+	NEEDS("MEMBRANE_NETS4", "0.0.0.0:15003") NEEDS(
+		"MEMBRANE_NETS6",
+		"[::]:15003") NEEDS("MEMBRANE_ASK4",
+				    "0.0.0.0:15004") NEEDS("MEMBRANE_ASK6",
+							   "[::]:15004")
+		NEEDS("MEMBRANE_READER", "1") HAS("MEMBRANE_CREDENTIAL_1") HAS(
+			"MEMBRANE_CREDENTIAL_64") HAS_NOT("MEMBRANE_CREDENTIAL_0")
+			HAS_NOT("MEMBRANE_CREDENTIAL_65") HAS_NOT(
+				"PATH") "defaults\n"
+					"    mode tcp\n"
+					"    timeout client 1s\n    timeout server 1s\n    timeout connect 1s\n"
+					"frontend f\n"
+					"    bind \"${MEMBRANE_RAW4}\"\n"
+					"    bind unix@/run/gate/tls.sock ssl crt-list /plan/crt.lst\n"
+					"    tcp-request content reject if { src,map_str(/run/gate/pins.map) -m found }\n"
+					"    tcp-request content reject if { src,map_str(/run/gate/tokens.map) -m found }\n"
+					"    tcp-request content reject if { src,map_str(/run/gate/upstream.map) -m found }\n"
+					"    default_backend b\n"
+					"backend b\n"
+					"    server s 127.0.0.1:1 ssl verify required ca-file /run/gate/roots.pem\n";
+
+static struct l7_plan plan_of(const char *text, const char *list)
+{
+	struct l7_plan p = {.wanted = true, .config = str_of(text)};
+
+	put_plan("gate.cfg", text);
+	put_plan("crt.lst", list);
+	p.decrypts = list != NULL;
+	p.crtlist = str_of(list ? list : "");
+	return p;
+}
+
+static int check_plan(const char *text, const char *list)
+{
+	struct l7_plan p = plan_of(text, list);
+
+	err.text[0] = '\0';
+	return haproxy_check_plan(&p, PLAN, &err);
+}
+
+#define LIST "/run/gate/leaf/1.pem a.test *.b.test\n"
+
+static void good(void)
+{
+	struct l7_plan p = {.wanted = false};
+
+	CHECK_MSG(check_plan(config, LIST) == 0, "%s", err.text);
+	CHECK(haproxy_check_plan(&p, "/none", &err) == 0);
+	/* nothing of it is left, here or anywhere */
+	CHECK(access(GATE_PINS, F_OK) < 0 && access(GATE_TOKENS, F_OK) < 0 &&
+	      access(GATE_ROOTS, F_OK) < 0 && access(GATE_LEAVES, F_OK) < 0 &&
+	      access("/sys/plan", F_OK) < 0 && access("/plan", F_OK) < 0);
+}
+
+/* What it says first, in one line. */
+static void bad(void)
+{
+	CHECK(check_plan("nonsense\nmore\n", NULL) == -EPROTO);
+	CHECK_MSG(strncmp(err.text, "gate.cfg: [ALERT]", 17) == 0 &&
+			  strstr(err.text, "nonsense") &&
+			  !strchr(err.text, '\n'),
+		  "%s", err.text);
+	/* what only a plan that decrypts has, or one with roots */
+	CHECK(check_plan(config, NULL) == -EPROTO);
+	CHECK(check_plan(
+		      "defaults\n    mode tcp\nbackend b\n"
+		      "    server s 127.0.0.1:1 ssl ca-file /run/gate/root.pem\n",
+		      NULL) == -EPROTO);
+	CHECK(check_plan(config, "/elsewhere/1.pem a.test\n") == -EIO &&
+	      strncmp(err.text, "trying gate.cfg: crt.lst: not a file of ours",
+		      44) == 0);
+}
+
+static void none(void)
+{
+	struct l7_plan p = plan_of("", NULL);
+
+	CHECK(haproxy_check_plan(&p, "/run/none", &err) == -EIO &&
+	      strcmp(err.text,
+		     "trying gate.cfg: /run/none: No such file or directory") ==
+		      0);
+	CHECK(unlink(ROOTS_DIR "/" ROOTS_FILE) == 0);
+	CHECK(check_plan(config, LIST) == -EIO && strstr(err.text, ROOTS_FILE));
+	/* which a plan that names none does without */
+	CHECK_MSG(check_plan("listen l\n    bind 127.0.0.1:1\n", NULL) == 0,
+		  "%s", err.text);
+}
+
+/* As anybody, in a namespace of one's own. */
+static void unprivileged(void)
+{
+	struct l7_plan p = plan_of(config, LIST);
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (geteuid() == 0 && (setresgid(65534, 65534, 65534) < 0 ||
+				       setresuid(65534, 65534, 65534) < 0))
+			_exit(NOT_HERE);
+		prctl(PR_SET_DUMPABLE, 1); /* who it is is written in /proc */
+		if (haproxy_check_plan(&p, PLAN, &err) == 0)
+			_exit(0);
+		fprintf(stderr, "%s\n", err.text);
+		_exit(strstr(err.text, "a namespace") ? NOT_HERE : 1);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+	CHECK_MSG(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == NOT_HERE,
+		  "%d", WEXITSTATUS(status));
+}
+
+static bool has_roots(void)
+{
+	char pem[CA_CERT_MAX];
+	struct ca ca = {0};
+	bool ok = mount("none", ROOTS_DIR, "tmpfs", 0, "mode=0755") == 0 &&
+		  ca_new(&ca, &err) == 0 && ca_pem(&ca, pem, &err) == 0;
+	int fd = open(ROOTS_DIR "/" ROOTS_FILE, O_WRONLY | O_CREAT | O_CLOEXEC,
+		      0644);
+
+	ok = ok && write(fd, pem, strlen(pem)) == (ssize_t)strlen(pem);
+	close(fd);
+	ca_done(&ca);
+	return ok;
+}
+
+int main(void)
+{
+	if (access(HAPROXY_PROGRAM, X_OK) < 0 || !enter_room() || !has_roots())
+		return NOT_HERE;
+	CHECK(mkdir(PLAN, 0755) == 0);
+	good();
+	bad();
+	unprivileged();
+	none();
+	return check_status();
+}
