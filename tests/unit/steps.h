@@ -254,9 +254,9 @@ static inline void steps_check(const struct steps_of *f)
 				  f->name, name, n, t->err.text);
 			continue;
 		}
-		CHECK_MSG(t->rc == -ENOSPC ||
-				  (t->rc < 0 &&
-				   strstr(t->err.text, strerror(STEP_ERROR))),
+		CHECK_MSG(t->rc < 0 &&
+				  (strstr(t->err.text, strerror(STEP_ERROR)) ||
+				   strstr(t->err.text, "no room")),
 			  "%s without %s, step %u: %d %s", f->name, name, n,
 			  t->rc, t->err.text);
 	}

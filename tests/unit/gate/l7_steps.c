@@ -3,6 +3,7 @@
  * and other users, and that none of it goes wrong without a word.
  */
 #include "runtime/gate/l7/admin.h"
+#include "runtime/gate/l7/haproxy_check.h"
 #include "runtime/gate/l7/l7.h"
 #include "runtime/gate/l7/reader_probe.h"
 #include "runtime/gate/l7/roots.h"
@@ -197,6 +198,17 @@ static int start_haproxy(struct err *err)
 	return 0;
 }
 
+/* With what a plan may have: the process says why it could not try it. */
+static int try_plan(struct err *err)
+{
+	const struct l7_plan p = {.wanted = true,
+				  .decrypts = true,
+				  .config = STR("ca-file " GATE_ROOTS),
+				  .crtlist = STR(GATE_LEAVES "1.pem a.test\n")};
+
+	return haproxy_check_plan(&p, "/run", err);
+}
+
 static int become_user(struct err *err)
 {
 	return user_become(GATE_UID, GATE_UID) < 0
@@ -285,6 +297,7 @@ static const struct steps_of table[] = {
 	{"roots_share", has_root, share_roots, NULL, 0, NULL},
 	{"haproxy_listen", NULL, open_ports, " pace ", 0, NULL},
 	{"haproxy_start", has_ports, start_haproxy, NULL, 24, NULL},
+	{"haproxy_check_plan", has_authority, try_plan, " unshare ", 42, NULL},
 	/* up to the first client */
 	{"onward_start", has_caller, start_onward, NULL, 18, NULL},
 	{.name = "ready_hold", .run = ready_hold},
