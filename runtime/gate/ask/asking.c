@@ -234,7 +234,7 @@ static void key_of(struct question_key *key, const struct names_ask *ask,
 	*key = (struct question_key){.port = l->port};
 	snprintf(key->rule, sizeof(key->rule), "%.*s", STR_ARG(ask->line.id));
 	/* Of a network it is the address, whatever is called there. */
-	if (ask->line.name.n && name[0])
+	if (ask->line.name.n)
 		snprintf(key->name, sizeof(key->name), "%s", name);
 	else
 		key->addr = l->addr;
@@ -269,7 +269,7 @@ static void put_question(struct asking *a, struct waiter *w,
 	enum reason why;
 
 	/* The rest is for who is answered at once. */
-	if (w->state == WAITER_FREE && count_waiting(a) >= ASKING_WAITERS) {
+	if (count_waiting(a) >= ASKING_WAITERS) {
 		send_no(a, w, REASON_TOO_MANY);
 		return;
 	}
@@ -301,7 +301,7 @@ static struct question *answered_for(struct asking *a, const struct ask_line *l)
 			   : questions_find(&a->questions, conn->question);
 
 	if (x && (x->state == QUESTION_ONCE || x->state == QUESTION_YES) &&
-	    x->key.port == l->port && !x->key.method[0] &&
+	    x->key.port == l->port &&
 	    (x->key.name[0] ? strcmp(x->key.name, l->name) == 0
 			    : addr_eq(&x->key.addr, &l->addr)))
 		return x;
@@ -444,9 +444,8 @@ static pid_t peer_of(int fd)
 	struct ucred from = {0};
 	socklen_t n = sizeof(from);
 
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &from, &n) == 0
-		       ? from.pid
-		       : 0;
+	(void)getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &from, &n);
+	return from.pid;
 }
 
 static void hear_client(void *data, struct client *c)
@@ -492,7 +491,7 @@ static void forget_gone(struct asking *a)
 			waits |= a->waiters[k].state == WAITER_ASKS &&
 				 a->waiters[k].question == number;
 		x = waits ? NULL : questions_find(&a->questions, number);
-		if (x && x->state == QUESTION_OPEN)
+		if (x)
 			end_question(a, x, ASKING_GONE);
 	}
 }
@@ -569,11 +568,8 @@ void asking_step(struct asking *a, const struct pollfd *p, int64_t now_ms)
 
 int asking_wait_ms(const struct asking *a, int64_t now_ms)
 {
-	int64_t until_ms;
+	int64_t until_ms = questions_next_ms(&a->questions);
 
-	if (!a->open)
-		return -1;
-	until_ms = questions_next_ms(&a->questions);
 	for (size_t i = 0; i < ASKING_CLIENTS; i++) {
 		const struct waiter *w = &a->waiters[i];
 

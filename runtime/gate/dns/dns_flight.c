@@ -284,7 +284,7 @@ static void tell_found(struct dns_gate *g, const struct dns_flight *f,
 	if (f->from != DNS_FROM_ASK)
 		return;
 	for (uint32_t i = 0; a && !found && i < a->n_addrs; i++)
-		if (a->addrs[i].leads && a->addrs[i].addr.family == ADDR_V4)
+		if (a->addrs[i].leads)
 			found = &a->addrs[i].addr;
 	g->on_found(g->data, f->q.name, f->match.private_ok, found);
 }

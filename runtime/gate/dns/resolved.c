@@ -25,12 +25,9 @@ static void forget_name(struct resolved *s, int32_t at)
 	struct resolved_name *n = &s->names[at];
 	int32_t *p = &s->name_heads[bucket_of(n->name, strlen(n->name))];
 
-	for (; *p >= 0; p = &s->names[*p].next) {
-		if (*p == at) {
-			*p = n->next;
-			break;
-		}
-	}
+	while (*p != at)
+		p = &s->names[*p].next;
+	*p = n->next;
 	*n = (struct resolved_name){.generation = n->generation + 1};
 }
 
@@ -63,13 +60,9 @@ static void forget_addr(struct resolved *s, int32_t at)
 {
 	int32_t *p = &s->addr_heads[addr_bucket(&s->addrs[at].addr)];
 
-	for (; *p >= 0; p = &s->addrs[*p].next) {
-		if (*p == at) {
-			*p = s->addrs[at].next;
-			break;
-		}
-	}
-	s->addrs[at].live = false;
+	while (*p != at)
+		p = &s->addrs[*p].next;
+	*p = s->addrs[at].next;
 }
 
 void resolved_addr(struct resolved *s, struct str name, const struct addr *addr)
@@ -108,7 +101,7 @@ unsigned resolved_names_of(struct resolved *s, const struct addr *addr,
 		struct resolved_name *name = &s->names[a->name];
 
 		if (addr_eq(&a->addr, addr) &&
-		    a->generation == name->generation && name->name[0])
+		    a->generation == name->generation)
 			out[n++] = name;
 	}
 	return n;

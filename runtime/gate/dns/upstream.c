@@ -122,7 +122,7 @@ static bool stream_step(struct upstream *u)
 		u->sending = false;
 		u->n = 0;
 		u->want = 2;
-	} else if (!u->sending && u->n == 2 && u->want == 2) {
+	} else if (!u->sending && u->n == 2) {
 		u->want = 2u + (size_t)(u->buf[0] << 8 | u->buf[1]);
 		return u->want > 2;
 	}
@@ -137,7 +137,7 @@ static enum upstream_event tcp_step(struct upstream *u,
 
 	if (!stream_step(u))
 		return fail_query(u);
-	if (u->sending || u->want == 2 || u->n < u->want)
+	if (u->n < u->want)
 		return UPSTREAM_WAIT;
 	got = dns_msg_answer(u->buf + 2, u->want - 2, q, u->id, out);
 	upstream_stop(u);

@@ -44,7 +44,7 @@ static bool take_field(struct str *rest, struct str *out)
 {
 	size_t end = str_find(*rest, ' ', 0);
 
-	if (end == 0 || (end < rest->n && end + 1 == rest->n))
+	if (end == 0 || end + 1 == rest->n)
 		return false;
 	*out = str_slice(*rest, 0, end);
 	*rest = str_slice(*rest, end + 1, rest->n);
@@ -83,6 +83,11 @@ bool names_pattern(struct str name)
 		at = dot + 1;
 	}
 	return true;
+}
+
+static bool take_pattern(struct str *rest, struct str *out)
+{
+	return take_field(rest, out) && names_pattern(*out);
 }
 
 /* In the order in which their classes are counted. */
@@ -179,8 +184,7 @@ static bool parse_name_line(const struct names_map *map, struct str rest,
 {
 	struct str classes, flags;
 
-	if (!take_field(&rest, &out->name) || !names_pattern(out->name) ||
-	    !take_field(&rest, &classes) ||
+	if (!take_pattern(&rest, &out->name) || !take_field(&rest, &classes) ||
 	    !parse_classes(map, classes, &out->classes) ||
 	    !take_field(&rest, &flags) || !parse_id(rest, 'g'))
 		return false;
@@ -191,8 +195,7 @@ static bool parse_name_line(const struct names_map *map, struct str rest,
 
 static bool parse_deny_line(struct str rest, struct names_line *out)
 {
-	if (!take_field(&rest, &out->name) || !names_pattern(out->name) ||
-	    !parse_id(rest, 'd'))
+	if (!take_pattern(&rest, &out->name) || !parse_id(rest, 'd'))
 		return false;
 	out->id = rest;
 	return true;
@@ -205,8 +208,7 @@ static bool parse_guard_line(const struct names_map *map, struct str rest,
 	enum kind kind;
 	unsigned k;
 
-	if (!take_field(&rest, &out->name) || !names_pattern(out->name) ||
-	    !take_field(&rest, &class))
+	if (!take_pattern(&rest, &out->name) || !take_field(&rest, &class))
 		return false;
 	k = class_of(class, &kind);
 	if (!k || (kind != KIND_DENIAL && kind != KIND_QUIC) ||
@@ -245,9 +247,9 @@ static bool parse_ask_line(const struct names_map *map, struct str rest,
 {
 	struct str flags;
 
-	if (!take_field(&rest, &out->line.name) ||
-	    !names_pattern(out->line.name) || !parse_asked(map, &rest, out) ||
-	    !take_field(&rest, &flags) || !parse_id(rest, 'a'))
+	if (!take_pattern(&rest, &out->line.name) ||
+	    !parse_asked(map, &rest, out) || !take_field(&rest, &flags) ||
+	    !parse_id(rest, 'a'))
 		return false;
 	out->line.id = rest;
 	out->line.private_ok = str_is(flags, NAMES_MAP_PRIVATE);
@@ -392,7 +394,8 @@ static int parse_lines(struct names_map *map, struct str text, struct err *err)
 	struct str line;
 	unsigned number = 1;
 
-	if (!str_line(&text, &line) || !str_is(line, NAMES_MAP_HEAD))
+	(void)str_line(&text, &line); /* there is one: a LF ends the text */
+	if (!str_is(line, NAMES_MAP_HEAD))
 		return err_set(err, -EPROTO, "unknown version");
 	while (str_line(&text, &line)) {
 		int rc = parse_line(map, line, &at, ++number, err);
@@ -519,7 +522,7 @@ bool names_pattern_has(struct str pattern, struct str name)
 		if (n.n == 0 || (!str_is(p, "*") && !str_eq(p, n)))
 			return false;
 		if (p_beg == 0 || n_beg == 0)
-			return p_beg == 0 && n_beg == 0;
+			return p_beg == n_beg;
 		p_end = p_beg - 1;
 		n_end = n_beg - 1;
 	}

@@ -89,7 +89,7 @@ static bool take_connect(const cJSON *o, struct logline *l)
  * word for how it ended begins with who did it, and a server's own 503 is an
  * answer like any other.
  */
-static bool take_request(const cJSON *o, struct logline *l)
+static void take_request(const cJSON *o, struct logline *l)
 {
 	bool permitted = l->reason == REASON_GRANTED ||
 			 l->reason == REASON_ANSWERED;
@@ -102,7 +102,6 @@ static bool take_request(const cJSON *o, struct logline *l)
 	    strchr("SsP", json_find_str(o, "end").p[0]))
 		l->reason = REASON_UPSTREAM;
 	l->allow = permitted && l->reason != REASON_UPSTREAM;
-	return true;
 }
 
 static bool take_fields(const cJSON *o, struct logline *l)
@@ -128,7 +127,10 @@ static bool take_fields(const cJSON *o, struct logline *l)
 			  "the head was not complete in time");
 	if (strcmp(kind, "conn") == 0)
 		return take_connect(o, l);
-	return strcmp(kind, "req") == 0 && take_request(o, l);
+	if (strcmp(kind, "req") != 0)
+		return false;
+	take_request(o, l);
+	return true;
 }
 
 bool logline_parse(struct str line, struct logline *out)

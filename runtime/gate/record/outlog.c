@@ -123,8 +123,6 @@ void outlog_drain(struct outlog *o, int timeout_ms)
 
 		if (left_ms <= 0 || poll(&p, 1, (int)left_ms) <= 0)
 			return;
-		if (!(p.revents & POLLOUT))
-			return;
 		outlog_write(o);
 	}
 }

@@ -18,7 +18,7 @@ static size_t print_line(cJSON *o, char buf[RECORD_MAX])
 	size_t n = 0;
 
 	/* One byte less than there is: room for the LF. */
-	if (o && cJSON_PrintPreallocated(o, buf, RECORD_MAX - 1, false)) {
+	if (cJSON_PrintPreallocated(o, buf, RECORD_MAX - 1, false)) {
 		n = strlen(buf);
 		buf[n++] = '\n';
 	}

@@ -27,8 +27,8 @@ static struct attrs nested_attrs(const struct nlattr *nest)
 {
 	struct attrs out = {0};
 
-	if (nest && mnl_attr_parse_nested(nest, take_attr, &out) < 0)
-		return (struct attrs){0};
+	if (nest)
+		mnl_attr_parse_nested(nest, take_attr, &out);
 	return out;
 }
 
@@ -110,9 +110,9 @@ bool flow_msg_parse(const struct nlmsghdr *h, struct flow *out)
 	const void *mark;
 
 	if (NFNL_SUBSYS_ID(h->nlmsg_type) != NFNL_SUBSYS_CTNETLINK ||
-	    h->nlmsg_len < NLMSG_LENGTH(sizeof(struct nfgenmsg)) ||
-	    mnl_attr_parse(h, sizeof(struct nfgenmsg), take_attr, &all) < 0)
+	    h->nlmsg_len < NLMSG_LENGTH(sizeof(struct nfgenmsg)))
 		return false;
+	mnl_attr_parse(h, sizeof(struct nfgenmsg), take_attr, &all);
 	mark = attr_bytes(all.v[CTA_MARK], sizeof(f.mark));
 	if (mark)
 		memcpy(&f.mark, mark, sizeof(f.mark));

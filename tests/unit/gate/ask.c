@@ -25,9 +25,16 @@ static void reads_lines(void)
 	CHECK(ask_line_parse(
 		STR("request 11.0.0.1 80 65535 a12 a.test https PURGE /x?y=%20"),
 		&l));
+	CHECK(l.tls && l.port == 80 && l.sport == 65535 &&
+	      strcmp(l.name, "a.test") == 0);
 	CHECK(l.kind == ASK_REQUEST && strcmp(l.token, "a12") == 0 &&
 	      strcmp(l.method, "PURGE") == 0 &&
 	      strcmp(l.path, "/x?y=%20") == 0);
+	/* the first and the last byte that can be seen */
+	CHECK(ask_line_parse(STR("request 11.0.0.1 80 1 !~ a~! http ! ~"), &l));
+	CHECK(!l.tls && strcmp(l.token, "!~") == 0 &&
+	      strcmp(l.name, "a~!") == 0 && strcmp(l.method, "!") == 0 &&
+	      strcmp(l.path, "~") == 0);
 }
 
 static void refuses_lines(void)
@@ -48,6 +55,15 @@ static void refuses_lines(void)
 		"hello 11.0.0.1 443 40000",
 		"hello 11.0.0.1 443 40000 a.test b.test",
 		"hello 11.0.0.1 443 40000 a\ttest",
+		"hello 11.0.0.1 443 40000  ",
+		"request 11.0.0.1 80 1",
+		"request 11.0.0.1 80 1 a1",
+		"request 11.0.0.1 80 1 a1 a.test",
+		"request 11.0.0.1 80 1 a1 a.test https",
+		"request 11.0.0.1 80 1  a.test https GET /",
+		"request 11.0.0.1 80 1 a1  https GET /",
+		"request 11.0.0.1 80 1 a1 a.test  GET /",
+		"request 11.0.0.1 80 1 a1 a.test https  /",
 		"request 11.0.0.1 80 1 a1 a.test https GET",
 		"request 11.0.0.1 80 1 a1 a.test GET /",
 		"request 11.0.0.1 80 1 a1 a.test ftp GET /",
@@ -76,6 +92,10 @@ static void refuses_lines(void)
 		CHECK(ask_line_parse(str_of(text), &l) == !more);
 		snprintf(text, sizeof(text), "request 11.0.0.1 1 1 a1 n https %0*d /",
 			 (int)ASK_METHOD_MAX + more, 0);
+		CHECK(ask_line_parse(str_of(text), &l) == !more);
+		snprintf(text, sizeof(text),
+			 "request 11.0.0.1 1 1 a1 %0*d https M /",
+			 (int)LIMIT_NAME_BYTES + more, 0);
 		CHECK(ask_line_parse(str_of(text), &l) == !more);
 	}
 }
@@ -202,6 +222,101 @@ static void answers_hold(void)
 	q.on = false;
 	CHECK(ask("y.test", "", 0, &y, &is_new) == REASON_ANSWERED);
 	CHECK(ask("other.test", "", 0, &y, &is_new) == REASON_NOT_ASKED);
+}
+
+/* Of an address it is that, whatever name is said there; each part tells
+ * questions apart. */
+static void what_is_the_same(void)
+{
+	const struct question_key base = {.rule = "a-0123456789",
+					  .name = "a.test",
+					  .port = 443,
+					  .tls = true,
+					  .method = "GET",
+					  .path = "/"};
+	const struct addr one = {ADDR_V4, {11, 0, 0, 1}},
+			  two = {ADDR_V4, {11, 0, 0, 2}};
+	struct question_key keys[8];
+	struct question *x, *y;
+	bool is_new;
+
+	begin(true);
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		keys[i] = base;
+	keys[1].rule[0] = 'b';
+	keys[2].name[0] = 'b';
+	keys[3].port = 80;
+	keys[4].tls = false;
+	keys[5].method[0] = 'P';
+	keys[6].path[0] = '*';
+	keys[7].addr = one;
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		CHECK(questions_ask(&q, &keys[i], 60, 0, &x, &is_new) ==
+			      REASON_ASK &&
+		      is_new);
+		CHECK(questions_ask(&q, &keys[i], 60, 0, &y, &is_new) ==
+			      REASON_ASK &&
+		      !is_new && x == y);
+	}
+	keys[0] = (struct question_key){.addr = one, .port = 443};
+	CHECK(questions_ask(&q, &keys[0], 60, 0, &x, &is_new) == REASON_ASK);
+	questions_settle(x, QUESTION_YES);
+	CHECK(questions_answered(&q, "what.test", &one, 443) == x &&
+	      !questions_answered(&q, "what.test", &two, 443) &&
+	      !questions_answered(&q, "", &two, 443));
+}
+
+/* The next is the one whose time is over first, wherever it stands. */
+static void which_is_next(void)
+{
+	struct question_key k = key_of("a.test", "");
+	struct question *first, *second, *third;
+	bool is_new;
+
+	begin(true);
+	CHECK(questions_ask(&q, &k, 60, -60000, &first, &is_new) == REASON_ASK);
+	k.port = 1;
+	CHECK(questions_ask(&q, &k, 30, 0, &second, &is_new) == REASON_ASK);
+	k.port = 2;
+	CHECK(questions_ask(&q, &k, 45, 0, &third, &is_new) == REASON_ASK);
+	CHECK(questions_next_ms(&q) == 0);
+	questions_settle(first, QUESTION_NO);
+	CHECK(questions_next_ms(&q) == 30000);
+	CHECK(!questions_due(&q, 29999) && questions_due(&q, 30000) == second);
+	questions_settle(second, QUESTION_YES);
+	CHECK(questions_next_ms(&q) == 45000 && !questions_due(&q, 44999));
+	questions_settle(third, QUESTION_FREE);
+	CHECK(questions_next_ms(&q) == -1 && !questions_due(&q, INT64_MAX));
+	CHECK(!questions_find(&q, 3) && questions_find(&q, 2) == second);
+}
+
+/* What is lost where there is no room: what was for once, then the oldest. */
+static void what_is_lost(void)
+{
+	struct question *x;
+	char name[32];
+	bool is_new;
+
+	begin(true);
+	for (unsigned i = 0; i < QUESTIONS_MAX; i++) {
+		snprintf(name, sizeof(name), "l%u.test", i);
+		CHECK(ask(name, "", i * INT64_C(1000), &x, &is_new) ==
+		      REASON_ASK);
+		questions_settle(x, i == 7 ? QUESTION_ONCE
+				 : i % 2   ? QUESTION_YES
+					   : QUESTION_NO);
+	}
+	CHECK(questions_find(&q, 8));
+	CHECK(ask("new.test", "", 1000000, &x, &is_new) == REASON_ASK);
+	questions_settle(x, QUESTION_NO);
+	CHECK(!questions_find(&q, 8) && questions_find(&q, 1));
+	for (unsigned i = 0; i < 3; i++) {
+		CHECK(questions_find(&q, i + 1));
+		snprintf(name, sizeof(name), "new%u.test", i);
+		CHECK(ask(name, "", 2000000, &x, &is_new) == REASON_ASK);
+		questions_settle(x, QUESTION_YES);
+		CHECK(!questions_find(&q, i + 1) && questions_find(&q, i + 2));
+	}
 }
 
 static void bounds_a_flood(void)
@@ -355,6 +470,9 @@ static void wakes_for_what_is_next(void)
 	CHECK(asking_wait_ms(&a, 501) == 0);
 	a.questions.v[3].state = QUESTION_NO;
 	CHECK(asking_wait_ms(&a, 501) == 199);
+	/* the beginning of time is one like any other */
+	a.questions.v[3] = (struct question){.state = QUESTION_OPEN};
+	CHECK(asking_wait_ms(&a, 0) == 0 && asking_wait_ms(&a, -5) == 5);
 }
 
 int main(void)
@@ -365,6 +483,9 @@ int main(void)
 	asks_nobody();
 	equal_ones_are_one();
 	answers_hold();
+	what_is_the_same();
+	which_is_next();
+	what_is_lost();
 	bounds_a_flood();
 	names_beyond_the_bound();
 	wakes_for_what_is_next();

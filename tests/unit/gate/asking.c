@@ -204,6 +204,24 @@ static void private_ones(void)
 	asking_finish();
 }
 
+/* Two names on their way: each has its own address. */
+static void two_names(void)
+{
+	int first, second;
+
+	asking_begin("udp", MAP, PROFILES);
+	asking_stands_in("a.test", "192.0.2.1");
+	asking_stands_in("b.test", "192.0.2.2");
+	first = asking_says("conn 192.0.2.1 22 40000\n");
+	second = asking_says("conn 192.0.2.2 22 40001\n");
+	asking_resolves("a.test", "a.test 60 IN A 11.0.0.1");
+	SAID(asking_ends(first), "yes raw 11.0.0.1 1\n");
+	CHECK(rig_is_silent(second));
+	asking_resolves("b.test", "b.test 60 IN A 11.0.0.2");
+	SAID(asking_ends(second), "yes raw 11.0.0.2 2\n");
+	asking_finish();
+}
+
 /* Of an address there is no name to ask for. */
 static void networks(void)
 {
@@ -216,6 +234,9 @@ static void networks(void)
 	SAID(asking_asks("conn 11.5.0.1 443 40001\n"), "yes raw 11.5.0.1 2\n");
 	close(asking_says("conn 11.5.0.2 443 40001\n"));
 	CHECK(asking.n_asked == 2 && rig.g.n_live == 0);
+	/* nor need there be any that stand in for names */
+	rig.g.standins = NULL;
+	SAID(asking_asks("conn 11.5.0.1 443 40001\n"), "yes raw 11.5.0.1 4\n");
 	asking_finish();
 }
 
@@ -342,6 +363,10 @@ static void too_many(void)
 	asking_settle();
 	fds[0] = asking_says("conn 11.5.0.1 443 40001\n");
 	CHECK(rig_is_silent(fds[0]));
+	/* another plan that says the same: they wait on */
+	asking_changed(&asking.a, rig.now_ms);
+	CHECK(rig_is_silent(fds[0]) && rig_is_silent(fds[ASKING_WAITERS - 1]) &&
+	      asking.n_asked == 1);
 	answer(ASKING_NO);
 	for (size_t i = 0; i < ASKING_WAITERS; i++)
 		SAID(asking_ends(fds[i]), "no answered-no\n");
@@ -374,6 +399,7 @@ int main(void)
 	answers();
 	permitted_ones();
 	private_ones();
+	two_names();
 	networks();
 	times();
 	gone_ones();

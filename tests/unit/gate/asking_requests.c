@@ -191,6 +191,29 @@ static void decided_by_a_plan(void)
 	asking_finish();
 }
 
+/* Another rule asks about it: that is another question. */
+static void asked_by_another_rule(void)
+{
+	int fd;
+
+	asking_begin("udp", MAP, PROFILES);
+	asking_stands_in("a.example", "192.0.2.1");
+	fd = asking_says("conn 192.0.2.1 443 40000\n");
+	use_map("ports a1 tcp/443\nask **.example a1 20 - - a-0000000009\n");
+	CHECK(rig_is_silent(fd) && asking.n_asked == 2 && asking.wait_s == 20 &&
+	      strcmp(asking.last.key.rule, "a-0000000009") == 0);
+	CHECK(asking.a.questions.v[0].decided &&
+	      !asking.a.questions.v[1].decided);
+	rig.now_ms += ASKING_GRACE_MS;
+	(void)asking_step_until(-1);
+	CHECK(asking.n_ended == 1 && asking.ended == 1 &&
+	      asking.end == ASKING_DECIDED);
+	answer(ASKING_NO);
+	SAID(asking_hears(fd), "wait\nno answered-no\n");
+	close(fd);
+	asking_finish();
+}
+
 /* One that has little time left gets no more. */
 static void decided_at_the_end(void)
 {
@@ -272,6 +295,7 @@ int main(void)
 	requests();
 	requests_without_a_question();
 	decided_by_a_plan();
+	asked_by_another_rule();
 	decided_at_the_end();
 	while_it_resolves();
 	while_a_grant_resolves();

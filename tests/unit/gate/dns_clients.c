@@ -94,6 +94,7 @@ static void many_questions(void)
 	n = framed("no.test", 3, wire);
 	for (size_t i = 0; i < n; i++) {
 		CHECK(rig_is_silent(fd) && send(fd, wire + i, 1, 0) == 1);
+		CHECK(i == n - 1 || rig.g.clients[0].n_in == i);
 		rig_step();
 	}
 	SAID(heard_by(fd, &id), "NXDOMAIN");
@@ -323,7 +324,11 @@ static void without_a_resolver(void)
 	for (unsigned i = 0; i < 1000 && c.n_out; i++) {
 		ssize_t got;
 
+		/* the second time there may be no room */
 		dns_client_step(&c, POLLOUT, 100 + i);
+		if (c.n_out)
+			dns_client_step(&c, POLLOUT, 100 + i);
+		CHECK(c.fd >= 0);
 		CHECK(c.deadline_ms <= 100 + i + DNS_CLIENT_IDLE_MS);
 		got = recv(pair[1], read + n, sizeof(read) - n, MSG_DONTWAIT);
 		n += got > 0 ? (size_t)got : 0;
@@ -371,6 +376,21 @@ static void ends_of_a_client(void)
 	}
 }
 
+/* It had not read all when it went: an end like any other. */
+static void reset_client(void)
+{
+	const struct sockaddr_storage peer = {.ss_family = AF_INET};
+	struct dns_client c = {.fd = -1};
+	int pair[2];
+
+	dns_client_init(&c, &room);
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
+	dns_client_open(&c, pair[0], &peer, 0);
+	CHECK(send(pair[0], "x", 1, 0) == 1 && close(pair[1]) == 0);
+	dns_client_step(&c, POLLIN, 1);
+	CHECK(c.fd == -1 && c.generation == 1);
+}
+
 int main(void)
 {
 	many_questions();
@@ -382,5 +402,6 @@ int main(void)
 	without_input();
 	without_a_resolver();
 	ends_of_a_client();
+	reset_client();
 	return check_status();
 }

@@ -208,6 +208,17 @@ static void failures(void)
 	rig_close();
 }
 
+/* Upstream cannot even be asked. */
+static void no_way_there(void)
+{
+	rig_open("udp", GRANTS);
+	memset(rig.map.upstream_addr.b, 255, 4);
+	SAID(rig_ask("a.test", LDNS_RR_TYPE_A), "SERVFAIL");
+	SAID(rig_told_text(), "deny upstream a.test A g-0000000001 ");
+	CHECK(rig.n_told == 1 && rig.g.n_live == 0);
+	rig_close();
+}
+
 /* Nobody answers: it is asked again, and then that is said. */
 static void silence(void)
 {
@@ -258,9 +269,13 @@ static void long_answers(void)
 /* Each that is on its way has a slot; others wait in the socket's queue. */
 static void full_house(void)
 {
+	struct names_match m;
 	char name[32];
 
-	rig_open("udp", GRANTS);
+	rig_open("udp", "ports 1 tcp/443\nname *.test 1 - g-0000000001\n"
+			"name x.other 1 - g-0000000003\n"
+			"deny no.test d-0000000002\n");
+	rig.g.next_exact = UINT32_MAX; /* not yet */
 	for (unsigned i = 0; i < DNS_GATE_FLIGHTS; i++) {
 		snprintf(name, sizeof(name), "n%u.test", i);
 		rig_send(name, LDNS_RR_TYPE_A, (uint16_t)i);
@@ -271,11 +286,24 @@ static void full_house(void)
 	rig_step();
 	rig_step();
 	CHECK(rig.n_told == 0 && rig_is_silent(rig.agent));
+	/* nor is there one for the gate's own */
+	(void)names_match(&rig.map, STR("a.test"), &m);
+	dns_gate_find(&rig.g, "a.test", &m, rig.now_ms);
+	CHECK(rig.n_found == 1 && !rig.found.addr[0]);
+	rig.g.next_exact = 0;
+	rig_step();
+	CHECK(rig.g.next_exact == 0 && rig.g.n_renewals == 0 &&
+	      rig.g.n_live == DNS_GATE_FLIGHTS);
+	rig.g.next_exact = UINT32_MAX;
 	/* one comes back, by which another has its turn */
 	rig_say("n255.test 60 IN A 11.0.0.1");
 	SAID(rig_hear(), "NOERROR 60 11.0.0.1");
 	CHECK(rig.g.n_live == DNS_GATE_FLIGHTS - 1);
 	SAID(rig_hear(), "NXDOMAIN");
+	rig.g.next_exact = 0;
+	rig_step();
+	SAID(rig_asked(), "x.other");
+	CHECK(rig.g.n_renewals == 1 && rig.g.n_live == DNS_GATE_FLIGHTS);
 	rig_close();
 }
 
@@ -385,6 +413,7 @@ int main(void)
 	resolves();
 	judged_addresses();
 	failures();
+	no_way_there();
 	silence();
 	long_answers();
 	full_house();

@@ -357,6 +357,7 @@ static void odd_records(void)
 
 static void chains(void)
 {
+	struct dns_shown out[2];
 	struct dns_answer a = {0};
 	size_t n;
 
@@ -381,6 +382,9 @@ static void chains(void)
 		      "a.test 2147483648 IN A 192.0.2.4");
 	CHECK(got(n, &a) == DNS_MSG_GOT_ANSWER && a.n_addrs == 2);
 	CHECK(a.addrs[0].ttl_s == DNS_MSG_TTL_MAX_S && a.addrs[1].ttl_s == 0);
+	/* what goes out, too */
+	CHECK(dns_msg_show(&a, out, 2) == 2 &&
+	      out[0].ttl_s == DNS_MSG_TTL_MAX_S && out[1].ttl_s == 0);
 	dns_msg_done(&a);
 	/* a circle, and a chain that is too long */
 	n = answer_of("a.test", LDNS_RR_TYPE_A,
@@ -566,7 +570,9 @@ static void asks(void)
 	CHECK(LDNS_ARCOUNT(out) == 1 &&
 	      memmem(out, n, "\0\17\0\55\0\17" DNS_MSG_BLOCKED,
 		     6 + sizeof(DNS_MSG_BLOCKED) - 1));
-	CHECK(!dns_msg_query_for("a..b", LDNS_RR_TYPE_A, &q));
+	CHECK(!dns_msg_query_for("a..b", LDNS_RR_TYPE_A, &q) &&
+	      !dns_msg_query_for(".", LDNS_RR_TYPE_A, &q) &&
+	      !dns_msg_query_for("a b", LDNS_RR_TYPE_A, &q));
 	CHECK(strcmp(dns_msg_type_text(1, type), "A") == 0);
 	CHECK(strcmp(dns_msg_type_text(65, type), "HTTPS") == 0);
 	CHECK(strcmp(dns_msg_type_text(65280, type), "TYPE65280") == 0);

@@ -115,6 +115,20 @@ static void both_families(void)
 	rig_close();
 }
 
+/* Descriptor 0 is one like any other. */
+static void without_input(void)
+{
+	const struct dns_gate_ends v4 = {"127.0.0.1", "127.0.0.2"};
+
+	begin();
+	CHECK(close(STDIN_FILENO) == 0);
+	CHECK(dns_gate_open(&rig.g, &v4, NULL, &err) == 0 &&
+	      rig.g.listeners[0] == STDIN_FILENO);
+	SAID(asked_from("127.0.0.2", "127.0.0.1"), "NXDOMAIN");
+	rig_close();
+	CHECK(open("/dev/null", O_RDONLY) == STDIN_FILENO);
+}
+
 /* Beside a door there is one for HAProxy, and no agent that is known. */
 static void with_a_door(void)
 {
@@ -171,6 +185,7 @@ static int in_a_network(void)
 	      rtnl_set_up(&rt, if_nametoindex("lo"), true, &err) == 0);
 	rtnl_done(&rt);
 	both_families();
+	without_input();
 	with_a_door();
 	refusals();
 	return check_status();

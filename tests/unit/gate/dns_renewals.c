@@ -146,6 +146,73 @@ static void what_is_used(void)
 	rig_close();
 }
 
+/* Let go, and asked for again while it is kept: it is planned anew. */
+static void used_again(void)
+{
+	rig_open("udp", "ports 1 tcp/443\nname *.test 1 - g-0000000001\n");
+	SAID(rig_resolve("a.test", LDNS_RR_TYPE_A, "a.test 100 IN A 11.0.0.1"),
+	     "NOERROR 100 11.0.0.1");
+	seen("a.test")->used = false;
+	tick(91000);
+	CHECK(rig_is_silent(rig.up) && seen("a.test")->due_ms[SEEN_A] == 0);
+	rig.now_ms = 95000;
+	SAID(rig_ask("a.test", LDNS_RR_TYPE_A), "NOERROR 6 11.0.0.1");
+	CHECK(seen("a.test")->used &&
+	      seen("a.test")->due_ms[SEEN_A] == 95000 + 54000);
+	rig_close();
+}
+
+/* On their way when the plan changes: nobody is told of what nobody asked. */
+static void changed_meanwhile(void)
+{
+	rig_open("udp", "ports 1 tcp/443\nname a.test 1 - g-0000000001\n");
+	rig_step();
+	SAID(rig_asked(), "a.test");
+	CHECK(rig.g.n_renewals == 1);
+	names_free(&rig.map);
+	rig_use_map("udp", "ports 1 tcp/443\nname b.test 1 - g-0000000002\n"
+			   "deny a.test d-0000000001\n");
+	dns_gate_changed(&rig.g);
+	CHECK(rig.g.n_live == 0 && rig.g.n_renewals == 0 && rig.n_told == 0);
+	rig_step();
+	upstream_has("b.test", LDNS_RR_TYPE_A, "11.0.0.2");
+	settle();
+	CHECK(rig.pins.n == 1 && strcmp(rig.pins.v[0].name, "b.test") == 0);
+	rig_close();
+}
+
+/* More exact names than are resolved at the start; by a proxy none has to be. */
+static void more_than_are_resolved(void)
+{
+	static char text[64u * (DNS_GATE_NAMES + 4u)];
+	struct names_map map;
+	struct err err;
+	size_t n = (size_t)sprintf(text, "membrane-names 2\nupstream proxy\n"
+					 "ports 1 tcp/443\n");
+
+	for (unsigned i = 0; i < DNS_GATE_NAMES + 2; i++)
+		n += (size_t)sprintf(text + n,
+				     "name n%04u.test 1 - g-%010u\n", i, i);
+	CHECK(names_parse(str_of(text), &map, &err) == 0);
+	rig_open("proxy", "");
+	CHECK(standins_new(&rig.g.standins, &err) == 0);
+	rig.g.names = &map;
+	rig_step();
+	CHECK(rig.g.next_exact == DNS_GATE_NAMES && rig.g.standins->n == 0);
+	rig_close();
+	names_free(&map);
+	/* but for those that go past it */
+	rig_open("proxy udp", "past a.test\nports 1 tcp/443\n"
+			      "name a.test 1 - g-0000000001\n"
+			      "name b.test 1 - g-0000000002\n");
+	CHECK(standins_new(&rig.g.standins, &err) == 0);
+	rig_step();
+	upstream_has("a.test", LDNS_RR_TYPE_A, "11.0.0.1");
+	settle();
+	CHECK(rig_is_silent(rig.up) && rig.pins.n == 1);
+	rig_close();
+}
+
 static void renewed_kinds(void)
 {
 	rig_open("udp", "ports 1 tcp/443\nname *.test 1 - g-0000000001\n");
@@ -183,6 +250,9 @@ int main(void)
 	of_both_kinds();
 	a_few_at_a_time();
 	what_is_used();
+	used_again();
+	changed_meanwhile();
+	more_than_are_resolved();
 	renewed_kinds();
 	return check_status();
 }

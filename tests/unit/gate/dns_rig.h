@@ -15,6 +15,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -178,9 +179,13 @@ static inline int rig_connect(int type, int to)
 	struct sockaddr_in sa = {.sin_family = AF_INET,
 				 .sin_port = htons(rig_port_of(to)),
 				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	int fd = socket(AF_INET, type | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_INET, type | SOCK_CLOEXEC, 0), on = 1;
 
 	CHECK(fd >= 0 && connect(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0);
+	/* each byte by itself */
+	if (type == SOCK_STREAM)
+		CHECK(setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on,
+				 sizeof(on)) == 0);
 	return fd;
 }
 

@@ -211,6 +211,10 @@ static void ends_of_the_reader(void)
 	outlog_line(&out, "a\n", 2);
 	outlog_write(&out);
 	CHECK(out.n == 2 && out.head == 0 && !out.closed);
+	/* whose time is over waits no more */
+	outlog_drain(&out, 0);
+	outlog_drain(&out, -1);
+	CHECK(out.n == 2 && !out.closed);
 	close(ends[0]);
 	outlog_write(&out);
 	CHECK(out.closed && !outlog_pending(&out) &&

@@ -151,6 +151,15 @@ static void requests(void)
 	CHECK(line(REQ_END("granted", "503", "Success", "--")) && l.allow);
 	CHECK(line(REQ("granted", "503", "")) && !l.allow);
 	CHECK(line(REQ_END("granted", "504", "", "sH")) && !l.allow);
+	CHECK(line(REQ_END("method", "503", "", "SH")) && !l.allow &&
+	      l.reason == REASON_METHOD);
+	CHECK(line(REQ_END("granted", "502", "", "PH")) && !l.allow);
+	CHECK(line(REQ_END("answered", "502", "", "SH")) && !l.allow);
+	/* others are answers, whoever ended it; so is one whose end is not said
+	 */
+	CHECK(line(REQ_END("granted", "505", "", "SH")) && l.allow);
+	CHECK(line(REQ_END("granted", "501", "", "SH")) && l.allow);
+	CHECK(line(REQ_END("granted", "503", "", "")) && l.allow);
 	CHECK(line(REQ_END("granted", "503", "", "CD")) && l.allow);
 	/* nothing was answered: the client broke off while TLS began */
 	CHECK(line(REQ("-", "0", "alert")) && !l.allow &&

@@ -84,6 +84,9 @@ static void answered_by_udp(void)
 	CHECK(sendto(rig.up, &junk, 1, 0, (struct sockaddr *)&rig.asker,
 		     sizeof(rig.asker)) == 1);
 	CHECK(wait_step(7) == UPSTREAM_WAIT && u.tries == 1);
+	CHECK(sendto(rig.up, &junk, 0, 0, (struct sockaddr *)&rig.asker,
+		     sizeof(rig.asker)) == 0);
+	CHECK(wait_step(7) == UPSTREAM_WAIT && u.tries == 1);
 	rig.asked.id++;
 	rig_say("a.test 60 IN A 11.0.0.2");
 	CHECK(wait_step(7) == UPSTREAM_WAIT && u.tries == 1);
@@ -297,7 +300,9 @@ static void by_a_broker(void)
 	made = rig_connect(SOCK_DGRAM, rig.up);
 	upstream_init(&u, channel[0]);
 	CHECK(fdpass_send(channel[1], &answer, sizeof(answer), made, 0));
-	CHECK(ask(0) == UPSTREAM_WAIT);
+	/* whichever number its descriptor has */
+	CHECK(close(STDIN_FILENO) == 0);
+	CHECK(ask(0) == UPSTREAM_WAIT && u.fd == STDIN_FILENO);
 	take_question();
 	CHECK(ntohs(rig.asker.sin_port) == rig_port_of(made));
 	CHECK(recv(channel[1], &said, sizeof(said), 0) == sizeof(said) &&
@@ -309,6 +314,7 @@ static void by_a_broker(void)
 	CHECK(fdpass_send(channel[1], &answer, sizeof(answer), -1, 0));
 	CHECK(step(false, UPSTREAM_WAIT_MS) == UPSTREAM_FAILED && is_idle());
 	CHECK(u.broker == channel[0]);
+	CHECK(open("/dev/null", O_RDONLY) == STDIN_FILENO);
 	close(channel[1]);
 	CHECK(ask(0) == UPSTREAM_FAILED);
 	close(channel[0]);
