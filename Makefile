@@ -271,10 +271,13 @@ $(UNIT_GATE): $(B)/tests/%: $(B)/obj/tests/%.o $(GATE_LIB_OBJ)
 
 # Programs in which system calls fail: tests/unit/failing.h; a reader without
 # memory or random numbers.
-FAILING := $(addprefix $(B)/tests/unit/,base/failing cli/saving plan/failing)
+FAILING := $(addprefix $(B)/tests/unit/,base/failing cli/saving plan/failing \
+	gate/failing)
 FAILING_CALLS := pwrite fsync ftruncate flock pipe fork fdopendir signalfd \
 	sigprocmask renameat renameat2 fcntl
 $(FAILING): LDHARDEN += $(addprefix -Wl$(COMMA)--wrap=,$(FAILING_CALLS))
+$(B)/tests/unit/gate/failing: LDHARDEN += \
+	$(addprefix -Wl$(COMMA)--wrap=,malloc calloc fstat)
 $(B)/tests/unit/gate/http1: LDHARDEN += -Wl,--wrap=malloc,--wrap=getrandom
 
 $(UNIT_WATCH): $(B)/tests/%: $(B)/obj/tests/%.o $(WATCH_LIB_OBJ)

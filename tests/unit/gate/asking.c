@@ -89,6 +89,29 @@ static void by_a_proxy(void)
 	asking_finish();
 }
 
+/* What is asked about may go past it, and then has its own addresses. */
+static void past_a_proxy(void)
+{
+	const struct addr a = {ADDR_V4, {11, 0, 0, 1}};
+	int fd;
+
+	asking_begin("proxy udp",
+		     "past *.direct.test\nports a1 tcp/443\n"
+		     "ask **.test a1 60 - - a-0000000001\n",
+		     "");
+	asking_stands_in("a.direct.test", "192.0.2.1");
+	fd = asking_says("conn 192.0.2.1 443 40000\n");
+	answer(ASKING_YES);
+	asking_resolves("a.direct.test", "a.direct.test 60 IN A 11.0.0.1");
+	SAID(asking_ends(fd), "yes raw 11.0.0.1 1\n");
+	CHECK(standins_passes(rig.g.standins, &a, rig.now_ms));
+	asking_stands_in("a.test", "192.0.2.2");
+	fd = asking_says("conn 192.0.2.2 443 40000\n");
+	answer(ASKING_YES);
+	SAID(asking_ends(fd), "yes raw 192.0.2.2 2\n");
+	asking_finish();
+}
+
 /* --- the answer ------------------------------------------------------------ */
 
 static void answers(void)
@@ -292,18 +315,21 @@ static void gone_ones(void)
 	close(first);
 	asking_settle();
 	CHECK(asking.n_ended == 0);
+	/* its slot is another's at once, who is told nothing */
 	close(second);
+	first = asking_connect();
 	asking_settle();
 	CHECK(asking.n_ended == 1 && asking.end == ASKING_GONE &&
 	      asking.ended == 1);
+	CHECK(rig_is_silent(first));
+	close(first);
 	CHECK(asking_wait_ms(&asking.a, rig.now_ms) == -1);
-	/* while its name is asked for: its slot is another's, who is told nothing
-	 */
+	/* likewise while its name is asked for */
+	asking_settle();
 	first = asking_says("conn 192.0.2.1 443 40000\n");
 	answer(ASKING_ONCE);
-	close(first);
-	asking_settle();
 	CHECK(asking.n_ended == 2);
+	close(first);
 	second = asking_connect();
 	asking_settle();
 	asking_resolves("a.test", "a.test 60 IN A 11.0.0.1");
@@ -396,6 +422,7 @@ int main(void)
 	granted_ones();
 	known_addresses();
 	by_a_proxy();
+	past_a_proxy();
 	answers();
 	permitted_ones();
 	private_ones();

@@ -86,6 +86,9 @@ static void machine(void)
 	CHECK(rig.n_told == 1);
 	SAID(rig_ask("host", LDNS_RR_TYPE_AAAA), "NOERROR");
 	SAID(rig_ask("host.docker.internal", LDNS_RR_TYPE_A), "NXDOMAIN");
+	rig_leaves_nothing("host", LDNS_RR_TYPE_A);
+	rig_leaves_nothing("host", LDNS_RR_TYPE_AAAA);
+	rig_leaves_nothing("host.docker.internal", LDNS_RR_TYPE_A);
 	/* exact, and yet nobody is asked for it */
 	CHECK(rig_is_silent(rig.up) && rig.seen.n_names == 1);
 	rig_close();
@@ -124,6 +127,7 @@ static void resolves(void)
 	     "NOERROR 85 b.example. 11.0.0.1 11.0.0.2");
 	CHECK(rig.n_told == was + 1 && rig_is_silent(rig.up));
 	CHECK(pin->until_ms == 1000 + 300000 + PINS_GRACE_MS);
+	rig_leaves_nothing("a.test", LDNS_RR_TYPE_A);
 	/* and no longer than it said */
 	rig.now_ms = 1000 + 90000;
 	SAID(rig_resolve("a.test", LDNS_RR_TYPE_A, "a.test 5 IN A 11.0.0.3"),

@@ -551,7 +551,18 @@ static void asks(void)
 	CHECK(dns_msg_query(out, n, &q, &rcode) == DNS_MSG_ASK && q.edns);
 	CHECK(memcmp(q.qname, "\7example\4test", 14) == 0);
 	CHECK(dns_msg_ask(&query, 99, out, 12) == 0);
-	/* the client's spelling goes back */
+	/* the client's spelling goes back, and whether it wants to be led */
+	for (unsigned rd = 0; rd < 2; rd++) {
+		query.rd = rd;
+		query.id = (uint16_t)(0x1234 + rd);
+		CHECK(dns_msg_reply(&query, LDNS_RCODE_NOERROR, NULL, false,
+				    out, sizeof(out)) > 12);
+		CHECK(LDNS_RD_WIRE(out) == rd && LDNS_RA_WIRE(out) &&
+		      LDNS_QR_WIRE(out) && !LDNS_AA_WIRE(out) &&
+		      LDNS_OPCODE_WIRE(out) == LDNS_PACKET_QUERY &&
+		      LDNS_ID_WIRE(out) == 0x1234 + rd);
+	}
+	query.id = 7;
 	n = dns_msg_reply(&query, LDNS_RCODE_NXDOMAIN, NULL, false, out,
 			  sizeof(out));
 	CHECK(n > 12 && memcmp(out + 12, EXAMPLE, 14) == 0);
@@ -594,8 +605,11 @@ static void exact_sizes(void)
 
 	CHECK(dns_msg_query_for("a.test", LDNS_RR_TYPE_A, &query));
 	n = dns_msg_ask(&query, 1, out, sizeof(out));
-	CHECK(dns_msg_ask(&query, 1, out, n) == n &&
-	      dns_msg_ask(&query, 1, out, n - 1) == 0);
+	CHECK(dns_msg_ask(&query, 1, out, n) == n);
+	/* and then nothing is written */
+	memset(out, 0xee, sizeof(out));
+	CHECK(dns_msg_ask(&query, 1, out, n - 1) == 0 && out[0] == 0xee &&
+	      out[n - 1] == 0xee);
 	n = answer_of("a.test", LDNS_RR_TYPE_A,
 		      "a.test 60 IN A 192.0.2.1;a.test 60 IN A 192.0.2.2");
 	CHECK(got(n, &a) == DNS_MSG_GOT_ANSWER);

@@ -110,8 +110,11 @@ static void tick(int64_t now_ms)
 static void what_is_used(void)
 {
 	rig_open("udp", "ports 1 tcp/443\nname *.test 1 - g-0000000001\n");
-	SAID(rig_resolve("a.test", LDNS_RR_TYPE_A, "a.test 100 IN A 11.0.0.1"),
-	     "NOERROR 100 11.0.0.1");
+	/* by the address that runs out first */
+	SAID(rig_resolve("a.test", LDNS_RR_TYPE_A,
+			 "a.test 200 IN A 11.0.0.8;a.test 100 IN A 11.0.0.1;"
+			 "a.test 300 IN A 11.0.0.9"),
+	     "NOERROR 100 11.0.0.8 11.0.0.1 11.0.0.9");
 	CHECK(seen("a.test")->used && seen("a.test")->due_ms[SEEN_A] == 91000 &&
 	      seen("a.test")->due_ms[SEEN_AAAA] == 0);
 	/* at least a minute, whatever upstream says */
@@ -125,7 +128,8 @@ static void what_is_used(void)
 	CHECK(rig.seen.n_names == 2);
 	/* from what is kept: due as it was */
 	rig.now_ms = 3000;
-	SAID(rig_ask("a.test", LDNS_RR_TYPE_A), "NOERROR 98 11.0.0.1");
+	SAID(rig_ask("a.test", LDNS_RR_TYPE_A),
+	     "NOERROR 98 11.0.0.8 11.0.0.1 11.0.0.9");
 	CHECK(seen("a.test")->due_ms[SEEN_A] == 91000);
 	tick(54999);
 	CHECK(seen("b.test")->due_ms[SEEN_A] == 55000);

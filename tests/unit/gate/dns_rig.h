@@ -14,6 +14,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
@@ -409,6 +410,17 @@ static inline const char *rig_ask(const char *name, ldns_rr_type type)
 	said = rig_hear_id(&id);
 	CHECK_MSG(id == 4711, "%s: another number", name);
 	return said;
+}
+
+/* Of a question that was answered nothing stays in memory. */
+static inline void rig_leaves_nothing(const char *name, ldns_rr_type type)
+{
+	size_t before;
+
+	(void)rig_ask(name, type);
+	before = mallinfo2().uordblks;
+	(void)rig_ask(name, type);
+	CHECK_MSG(mallinfo2().uordblks == before, "%s", name);
 }
 
 /* --- the upstream ---------------------------------------------------------- */

@@ -44,6 +44,9 @@ static void doors(void)
 	CHECK(rig.n_told == 2 && rig.n_answered == 3);
 	SAID(rig_ask("no.test", LDNS_RR_TYPE_A), "NXDOMAIN");
 	CHECK(rig.n_told == 3);
+	rig_leaves_nothing("a.test", LDNS_RR_TYPE_A);
+	rig.n_told = 3;
+	rig.n_answered = 4;
 	rig.g.n_door = 1;
 	SAID(rig_ask("a.test", LDNS_RR_TYPE_AAAA), "NOERROR");
 	CHECK(rig.n_told == 3 && rig_is_silent(rig.up) && rig.pins.n == 0);
@@ -77,6 +80,8 @@ static void standing_in(void)
 	CHECK(is_name_of("192.0.2.1", "a.test"));
 	SAID(rig_ask("b.test", LDNS_RR_TYPE_A), "NOERROR 60 192.0.2.2");
 	SAID(rig_ask("a.test", LDNS_RR_TYPE_A), "NOERROR 60 192.0.2.1");
+	rig_leaves_nothing("a.test", LDNS_RR_TYPE_A);
+	rig.n_told = 3;
 	/* it has no other, and nobody is asked */
 	rig.g.ipv6 = true;
 	SAID(rig_ask("a.test", LDNS_RR_TYPE_AAAA), "NOERROR");

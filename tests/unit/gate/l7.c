@@ -144,6 +144,13 @@ static void requests(void)
 		   "\"tlserr\":\"-\"}") &&
 	      !l.allow && l.reason == REASON_BAD_REQUEST &&
 	      strcmp(l.error, "a fold") == 0);
+	/* TLS says more than what HAProxy has for it; a proxy says most */
+	CHECK(line("{\"k\":\"req\",\"reason\":\"-\",\"err\":\"ab\","
+		   "\"tlserr\":\"cd\",\"why\":\"-\",\"way\":\"-\"}") &&
+	      strcmp(l.error, "cd") == 0);
+	CHECK(line("{\"k\":\"req\",\"reason\":\"-\",\"err\":\"ab\","
+		   "\"tlserr\":\"cd\",\"why\":\"ef\",\"way\":\"gh\"}") &&
+	      strcmp(l.error, "gh") == 0);
 	CHECK(line("{\"k\":\"req\",\"reason\":\"-\",\"rule\":\"-\","
 		   "\"status\":408,\"err\":\"-\"}") &&
 	      l.reason == REASON_BAD_REQUEST && strstr(l.error, "in time"));
@@ -172,9 +179,14 @@ static void requests(void)
 	snprintf(long_line + n, sizeof(long_line) - n, "%s",
 		 "\xc3\xa4\xc3\xa4\"}");
 	CHECK(line(long_line) && strlen(l.path) == LOGLINE_PATH_MAX - 1);
+	/* of so many bytes, and of one more */
 	memset(long_line, ' ', sizeof(long_line) - 1);
-	long_line[0] = '{';
-	CHECK(!line(long_line));
+	memcpy(long_line, "{\"k\":\"conn\",\"verdict\":\"deny\"", 29);
+	long_line[LOGLINE_MAX - 1] = '}';
+	CHECK(logline_parse((struct str){long_line, LOGLINE_MAX}, &l));
+	long_line[LOGLINE_MAX - 1] = ' ';
+	long_line[LOGLINE_MAX] = '}';
+	CHECK(!logline_parse((struct str){long_line, LOGLINE_MAX + 1}, &l));
 }
 
 static bool done(const char *answer, unsigned n, const char *fine)

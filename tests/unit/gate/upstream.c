@@ -266,6 +266,29 @@ static void cut_the_second_time(void)
 	end();
 }
 
+/* By TCP there is no way to it. */
+static void unreachable_by_tcp(void)
+{
+	const struct addr nowhere = {ADDR_V4, {255, 255, 255, 255}};
+	struct pollfd p;
+	uint8_t wire[512];
+	size_t n;
+
+	begin();
+	CHECK(ask(0) == UPSTREAM_WAIT);
+	take_question();
+	n = rig_answer_of("", LDNS_RCODE_NOERROR, wire, sizeof(wire));
+	wire[2] |= 2;
+	CHECK(sendto(rig.up, wire, n, 0, (struct sockaddr *)&rig.asker,
+		     sizeof(rig.asker)) == (ssize_t)n);
+	p = upstream_poll(&u);
+	CHECK(poll(&p, 1, RIG_WAIT_MS) == 1);
+	CHECK(upstream_step(&u, &nowhere, port, &q, true, 1, &a) ==
+		      UPSTREAM_FAILED &&
+	      is_idle());
+	end();
+}
+
 /* Nobody listens by TCP. */
 static void refused_by_tcp(void)
 {
@@ -332,6 +355,7 @@ int main(void)
 	silent_by_tcp();
 	cut_the_second_time();
 	refused_by_tcp();
+	unreachable_by_tcp();
 	by_a_broker();
 	return check_status();
 }
