@@ -101,6 +101,12 @@ static bool is_own(const struct sides *s, uint32_t rule)
 	return !rule_shared(&s->rules.v[rule]);
 }
 
+/* The same, of this side. */
+static bool is_own_of(const struct rule *r, int side)
+{
+	return !r->g[!side];
+}
+
 /* A grant, or a denial, among those that one side alone has. */
 static uint32_t own_rule(const struct sides *s, const uint32_t *ids, uint32_t n,
 			 bool deny, int side)
@@ -108,7 +114,7 @@ static uint32_t own_rule(const struct sides *s, const uint32_t *ids, uint32_t n,
 	for (uint32_t i = 0; i < n; i++) {
 		const struct rule *r = &s->rules.v[ids[i]];
 
-		if (r->deny == deny && !r->ask && r->g[side] && !r->g[!side])
+		if (r->deny == deny && !r->ask && is_own_of(r, side))
 			return ids[i];
 	}
 	return SIDES_NONE;
@@ -126,7 +132,7 @@ static uint32_t looking_rule(const struct sides *s, int *out_side)
 	for (uint32_t i = 0; i < s->rules.n; i++) {
 		const struct rule *r = &s->rules.v[i];
 
-		if (r->g[*out_side] && !r->g[!*out_side] && !r->ask &&
+		if (is_own_of(r, *out_side) && !r->ask &&
 		    (r->deny ? inspection_denies(r->g[*out_side])
 			     : inspection_looks(s->p[*out_side],
 						r->g[*out_side])))
@@ -141,7 +147,7 @@ static uint32_t quic_rule(const struct sides *s, uint16_t port, int side)
 	for (uint32_t i = 0; i < s->rules.n; i++) {
 		const struct rule *r = &s->rules.v[i];
 
-		if (r->deny && r->g[side] && !r->g[!side] &&
+		if (r->deny && is_own_of(r, side) &&
 		    inspection_quic(r->g[side], port))
 			return i;
 	}
@@ -155,7 +161,7 @@ static uint32_t reading_rule(const struct sides *s, const uint32_t *ids,
 	for (uint32_t i = 0; i < n; i++) {
 		const struct rule *r = &s->rules.v[ids[i]];
 
-		if (r->g[side] && !r->g[!side] && !r->ask &&
+		if (is_own_of(r, side) && !r->ask &&
 		    inspection_opens(s->p[side], r->g[side]))
 			return ids[i];
 	}
@@ -168,7 +174,7 @@ static uint32_t looking_denial(const struct sides *s, uint16_t port, int side)
 	for (uint32_t i = 0; i < s->rules.n; i++) {
 		const struct rule *r = &s->rules.v[i];
 
-		if (r->deny && r->g[side] && !r->g[!side] &&
+		if (r->deny && is_own_of(r, side) &&
 		    inspection_denies(r->g[side]) &&
 		    ports_has(&r->g[side]->ports, IR_PROTO_TCP, port))
 			return i;

@@ -75,7 +75,8 @@ struct compare {
 	/* Per list, pattern, way and kind: it is a change already. */
 	bool *known[FILEWALK_LISTS];
 	VEC(struct kept) kept; /* those that are among out->kept */
-	/* Per list and pattern: the other of its pair has it not. */
+	/* Per list and pattern: the other of its pair has it not. One more,
+	 * false, is behind the last. */
 	bool *own[FILEWALK_LISTS];
 	bool ordered;	/* same_order() of both pairs */
 	bool all_known; /* and nothing is looked for any more */
@@ -322,9 +323,9 @@ static bool same_order(const struct compare *c, uint32_t old)
 	uint32_t i = 0, k = 0;
 
 	for (;; i++, k++) {
-		while (i < x->patterns.n && c->own[old][i])
+		while (c->own[old][i])
 			i++;
-		while (k < y->patterns.n && c->own[old + 1][k])
+		while (c->own[old + 1][k])
 			k++;
 		if (i == x->patterns.n || k == y->patterns.n)
 			return i == x->patterns.n && k == y->patterns.n;
@@ -360,8 +361,8 @@ static bool *known_of(const struct compare *c, uint32_t list, uint32_t by)
 	return &c->known[list][by * 4 + way * 2u + write];
 }
 
-/* Does the path that people would think of show what the line does? */
-static bool try_example(struct compare *c, uint32_t list, uint32_t by)
+/* The path that people would think of, where it shows what the line does. */
+static void try_example(struct compare *c, uint32_t list, uint32_t by)
 {
 	bool write = list == OLD_READONLY || list == NOW_READONLY;
 	const struct ir_pattern *line = c->lists[list].patterns.v[by];
@@ -383,9 +384,8 @@ static bool try_example(struct compare *c, uint32_t list, uint32_t by)
 			continue;
 		*known_of(c, list, by) = true;
 		add_change(c, way, kind, list, line, p);
-		return true;
+		return;
 	}
-	return false;
 }
 
 /* Lines of one list alone that no change is known of: how many may give. */
@@ -411,7 +411,7 @@ static void try_all_examples(struct compare *c)
 	for (uint32_t i = 0; i < FILEWALK_LISTS; i++)
 		for (uint32_t k = 0; k < c->lists[i].patterns.n; k++)
 			if (c->own[i][k])
-				(void)try_example(c, i, k);
+				try_example(c, i, k);
 }
 
 /* Lines that both have, and that take something back in both. */
@@ -524,7 +524,7 @@ void files_compare(struct arena *a, const struct ir_policy *old,
 enum { IGNORE, SET, READONLY };
 
 struct never {
-	bool write, found;
+	bool found;
 	struct str path;
 };
 
@@ -533,7 +533,7 @@ static uint32_t visit_never(void *ctx, struct filewalk *w,
 {
 	struct never *n = ctx;
 
-	if (holds_list(e, IGNORE) || (n->write && holds_list(e, READONLY)))
+	if (holds_list(e, IGNORE) || holds_list(e, READONLY))
 		return 0;
 	if (!holds_list(e, SET))
 		return 7;
@@ -547,17 +547,18 @@ bool files_never(struct arena *a, const struct ir_policy *p,
 		 const struct ir_never *set, struct ir_request *out,
 		 bool *out_unknown)
 {
-	struct never n = {.write = set->kind == IR_NEVER_WRITE};
+	bool write = set->kind == IR_NEVER_WRITE;
+	struct never n = {0};
 	const ir_patterns none = {0};
 	struct ir_pattern one = {.line = set->pattern};
 	const ir_patterns wanted = {.v = &one, .n = 1};
-	enum access_kind kind = n.write ? ACCESS_WRITE : ACCESS_READ;
+	enum access_kind kind = write ? ACCESS_WRITE : ACCESS_READ;
 	const struct gitignore *compiled[3];
 	struct list lists[3] = {0};
 
 	compile_list(a, &lists[IGNORE], &p->ignore);
 	compile_list(a, &lists[SET], &wanted);
-	compile_list(a, &lists[READONLY], n.write ? &p->readonly : &none);
+	compile_list(a, &lists[READONLY], write ? &p->readonly : &none);
 	for (int i = 0; i < 3; i++)
 		compiled[i] = lists[i].compiled;
 	*out_unknown =
@@ -577,7 +578,7 @@ bool files_never(struct arena *a, const struct ir_policy *p,
 		     (below && gitignore_match(compiled[SET], str_parent(path),
 					       true, NULL) == GITIGNORE_MATCH);
 		if (!in ||
-		    (n.write ? decide_write(f, path) : decide_read(f, path))
+		    (write ? decide_write(f, path) : decide_read(f, path))
 				    .verdict == VERDICT_DENY)
 			continue;
 		*out = request_for(a, kind, path);

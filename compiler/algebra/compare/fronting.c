@@ -47,7 +47,7 @@ static void take_rule(struct front *p, const struct rule *r)
 	p->rules = true;
 	p->http |= ir_grant_http(g);
 	p->deny |= r->deny;
-	p->private |= !r->deny && g->private.set && g->private.v;
+	p->private |= !r->deny && g->private.v;
 	p->scheme |= !r->deny && g->dest.kind == IR_DEST_URL;
 	p->connect |= rule_connect(r);
 }
@@ -70,7 +70,7 @@ static struct front front_of(struct fronts *f, const struct endpoint *endpoint)
 		const struct ir_grant *g = rule_grant(r);
 
 		if (g->dest.kind == IR_DEST_ANY)
-			out.private |= g->private.set && g->private.v;
+			out.private |= g->private.v;
 		else if (g->from.layer != LAYER_FLOOR)
 			take_rule(&out, r);
 		out.key[out.n_key++] = f->effect[endpoint->ids[i]];

@@ -17,7 +17,7 @@ struct search {
 	struct ir_http http;
 	const struct target *to;
 	bool leads;    /* the name of to leads there, or may */
-	bool to_addr;  /* the address of to is in the set */
+	bool to_addr;  /* to is a pair, and its address in the set */
 	uint64_t work; /* pairs, those of many rules more than once */
 	bool found;
 	struct ir_request witness;
@@ -37,7 +37,7 @@ static void take_ports(struct search *x, struct arena *a)
 
 	vec_each(p, &set->ports)
 		*vec_push(a, &x->ports) = *p;
-	if (set->has_dest && set->dest.has_port)
+	if (set->dest.has_port)
 		*vec_push(a, &x->ports) = set->dest.port;
 	if (is_url(set))
 		*vec_push(a, &x->ports) = (struct ir_port){
@@ -102,7 +102,7 @@ static void visit_request(void *ctx, const struct cells_http *h)
 	if (x->leads)
 		ask_for_witness(x, &r);
 	r.unresolved = true;
-	if (x->to->has_addr && x->to->name.n && x->to_addr)
+	if (x->to_addr)
 		ask_for_witness(x, &r);
 }
 

@@ -129,9 +129,7 @@ static void visit_request(void *ctx, const struct cells_http *h)
 
 static bool is_private(const struct rule *r)
 {
-	const struct ir_grant *g = rule_grant(r);
-
-	return g->private.set && g->private.v;
+	return rule_grant(r)->private.v;
 }
 
 static void visit_ports(void *ctx, const struct cells_ports *p)
@@ -319,7 +317,6 @@ static struct ir_policy all_granted(struct arena *a, const struct ir_policy *p)
 		(struct ir_port){.proto = IR_PROTO_TCP, .lo = 1, .hi = 65535};
 	*vec_push(a, &g->ports) =
 		(struct ir_port){.proto = IR_PROTO_UDP, .lo = 1, .hi = 65535};
-	g->canon = ir_grant_text(a, g);
 	return out;
 }
 
