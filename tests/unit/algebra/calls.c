@@ -100,6 +100,15 @@ static const struct {
 	{KERNEL("{'minKernel': '4'}"), "entry 2: minKernel is no release"},
 	{KERNEL("{'minKernel': '4.x'}"), "entry 2: minKernel is no release"},
 	{KERNEL("{'minKernel': '4.8.1'}"), "entry 2: minKernel is no release"},
+	/* Of two answers of which either may hold, for whichever name. */
+	{ENTRY("{'names': ['b'], 'action': 'SCMP_ACT_ALLOW'}, "
+	       "{'names': ['b'], 'action': 'SCMP_ACT_LOG'}"),
+	 "two entries about 'b' contradict each other"},
+	{ENTRY("{'names': ['a'], 'action': 'SCMP_ACT_ERRNO'}"),
+	 "two entries about 'a' contradict each other"},
+	{ENTRY("{'names': ['b'], 'action': 'SCMP_ACT_ALLOW'}, "
+	       "{'names': ['c'], 'action': 'SCMP_ACT_LOG'}"),
+	 NULL},
 	/* What is no JSON. */
 	{MACHINE("") "\n x", "2:2: no JSON"},
 };

@@ -289,6 +289,26 @@ static void check_sets(void)
 	}
 }
 
+/*
+ * Of a rule with two conditions, of which the first leaves two stretches: what
+ * is outside of the second lies on either side.
+ */
+static void check_stretches(void)
+{
+	const struct calls_rule in = {
+		.n = 2,
+		.conditions = {{0, CALLS_GT, 5, 0}, {1, CALLS_LE, 1, 0}}};
+	const struct calls_rule out = {
+		.n = 2,
+		.conditions = {{0, CALLS_NE, 5, 0}, {1, CALLS_EQ, 0, 0}}};
+	const struct calls_rule *ins[] = {&in}, *outs[] = {&out};
+	struct calls_budget budget = {1000};
+	struct calls_point p;
+
+	CHECK(calls_solve(&budget, ins, 1, outs, 1, &p));
+	CHECK(p.args[0] == 6 && p.args[1] == 1 && p.args[2] == 0);
+}
+
 /* Without steps left there is no answer, and it says so by having none. */
 static void check_budget(void)
 {
@@ -353,6 +373,7 @@ int main(void)
 	check_words();
 	check_rest();
 	check_sets();
+	check_stretches();
 	check_budget();
 	check_bounds();
 	return check_status();

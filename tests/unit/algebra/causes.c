@@ -385,6 +385,102 @@ static const struct compared_case cases[] = {
 	 "\tnew 'deny x.test http=GET': granted -> method\n"
 	 "- GET x.test tcp/1-65535 / | GET https://x.test/\n"
 	 "\tnew 'deny x.test http=GET': granted -> denied\n"},
+	/* A rule that two or more grants feel is about all that is its own. */
+	{"allow a.test:443\n"
+	 "allow b.test:443\n",
+	 "allow a.test:443\n"
+	 "allow b.test:443\n"
+	 "deny *.test\n",
+	 "- tcp/443 *.test | a.test:443\n"
+	 "\tnew 'deny *.test': granted -> denied\n"},
+	{"allow a.test:443\n"
+	 "allow b.test:443\n"
+	 "allow c.test:443\n",
+	 "allow a.test:443\n"
+	 "allow b.test:443\n"
+	 "allow c.test:443\n"
+	 "deny *.test\n",
+	 "- tcp/443 *.test | a.test:443\n"
+	 "\tnew 'deny *.test': granted -> denied\n"},
+	/* From one level and from another: the lower one first. */
+	{"ask a.test:443\n", "allow *.test:443\n",
+	 "+ tcp/443 *.test | example.test:443\n"
+	 "\tnew 'allow *.test:443': no-grant -> granted\n"
+	 "+ tcp/443 *.test | a.test:443\n"
+	 "\tnew 'allow *.test:443': ask -> granted\n"},
+	{"allow a.test:443\n"
+	 "allow b.test:443\n"
+	 "ask c.test:443\n"
+	 "ask d.test:443\n"
+	 "deny *.test\n",
+	 "allow a.test:443\n"
+	 "allow b.test:443\n"
+	 "ask c.test:443\n"
+	 "ask d.test:443\n",
+	 "+ tcp/443 *.test | c.test:443\n"
+	 "\told 'deny *.test': denied -> ask\n"
+	 "+ tcp/443 *.test | a.test:443\n"
+	 "\told 'deny *.test': denied -> granted\n"},
+	/* What is looked into, by the grant that says so. */
+	{"allow a.test\n",
+	 "allow a.test tcp/443 inspect\n"
+	 "allow a.test tcp/444 inspect\n",
+	 "- tcp/1-442,tcp/445-65535 a.test | a.test:80\n"
+	 "\told 'allow a.test': granted -> port\n"
+	 "- CONNECT a.test tcp/443-444 / over TLS (requests that are read now) | CONNECT https://a.test/\n"
+	 "\told 'allow a.test': granted -> method\n"
+	 "- tls of a.test verify -> inspect\n"
+	 "\tnew 'allow a.test tcp/443 inspect'\n"},
+	{"allow a.test tcp/443 verify\n"
+	 "allow a.test tcp/444\n",
+	 "allow a.test tcp/443\n"
+	 "allow a.test tcp/444 inspect\n",
+	 "- CONNECT https://a.test:444/ (requests that are read now) | CONNECT https://a.test:444/\n"
+	 "\told 'allow a.test tcp/444': granted -> method\n"
+	 "- tls of a.test verify -> inspect\n"
+	 "\tnew 'allow a.test tcp/444 inspect'\n"},
+	{"allow a.test inspect\n"
+	 "allow b.test\n",
+	 "allow b.test inspect\n"
+	 "allow c.test\n",
+	 "+ tcp/1-65535 c.test | c.test:443\n"
+	 "\tnew 'allow c.test': no-grant -> granted\n"
+	 "- tcp/1-65535 a.test | a.test:443\n"
+	 "\told 'allow a.test inspect': granted -> no-grant\n"
+	 "- CONNECT b.test tcp/1-65535 / over TLS (requests that are read now) | CONNECT https://b.test/\n"
+	 "\told 'allow b.test': granted -> method\n"
+	 "- tls of b.test verify -> inspect\n"
+	 "\tnew 'allow b.test inspect'\n"},
+	{"allow 203.0.113.8/32 tcp/443 inspect\n",
+	 "allow 203.0.113.8/32 tcp/443\n", ""},
+	{"allow a.test inspect\n", "allow a.test http=GET\n",
+	 "- tcp/1-65535 a.test | a.test:443\n"
+	 "\told 'allow a.test inspect': granted -> not-http\n"
+	 "- * a.test tcp/1-65535 / | POST https://a.test/\n"
+	 "\told 'allow a.test inspect': granted -> method\n"},
+	{"allow 203.0.113.0/24 tcp/443\n"
+	 "deny a.test tcp/443\n"
+	 "deny b.test http=GET\n",
+	 "allow 203.0.113.0/24 tcp/443\n"
+	 "deny a.test tcp/443\n",
+	 "+ GET https://b.test/ at addresses that other rules are about | GET https://b.test/ at 203.0.113.1\n"
+	 "\told 'deny b.test http=GET': denied -> granted\n"},
+	{"allow 10.0.0.0/8 tcp/22\n"
+	 "allow a.test tcp/80 http=GET\n",
+	 "allow 10.0.0.0/8 tcp/22\n"
+	 "allow a.test tcp/80 http=GET private\n",
+	 "+ GET http://a.test/ at private addresses | GET http://a.test/ at 100.64.0.1\n"
+	 "\tnew 'allow a.test tcp/80 http=GET private': private-address -> granted\n"},
+	{"allow a.test tcp/443\n"
+	 "allow a.test tcp/444\n"
+	 "allow b.test\n",
+	 "allow a.test tcp/443\n"
+	 "allow a.test tcp/444\n"
+	 "allow b.test inspect\n",
+	 "- CONNECT b.test tcp/1-65535 / over TLS (requests that are read now) | CONNECT https://b.test/\n"
+	 "\told 'allow b.test': granted -> method\n"
+	 "- tls of b.test verify -> inspect\n"
+	 "\tnew 'allow b.test inspect'\n"},
 };
 
 int main(void)

@@ -365,6 +365,22 @@ static void check_counts(void)
 	test_policy_done(&now);
 }
 
+/* Grants of the new policy alone, whether old ones are gone or not. */
+static void check_unchanged(void)
+{
+	struct test_policy old, now;
+	struct comparison c;
+
+	CHECK(test_policy_make(&old, "allow *.a.test\nallow b.a.test\n"));
+	CHECK(test_policy_make(&now, "allow *.a.test\n"));
+	compare_policies(now.a, &old.policy, &now.policy, &c);
+	CHECK(compare_equal(&c) && !c.same_text && c.unchanged == 1);
+	compare_policies(now.a, &now.policy, &old.policy, &c);
+	CHECK(compare_equal(&c) && !c.same_text && c.unchanged == 2);
+	test_policy_done(&old);
+	test_policy_done(&now);
+}
+
 /* --- settings ------------------------------------------------------------- */
 
 static enum access_way setting(void (*change)(struct ir_policy *p))
@@ -562,6 +578,7 @@ int main(void)
 	check_refuted();
 	check_kept();
 	check_counts();
+	check_unchanged();
 	check_settings();
 	check_meet();
 	check_long_names();

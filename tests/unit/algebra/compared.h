@@ -99,6 +99,11 @@ static inline void compared_put(const struct compared *x,
 	if (c->has_before)
 		buf_addf(b, ", old '%.*s'",
 			 STR_ARG(compared_line(x, 0, c->before)));
+	/* The same rules as the decisions have. */
+	CHECK(c->way != ACCESS_KEPT || !c->is.grant ||
+	      (c->is.grant->from.at.beg == c->why.at.beg &&
+	       (!c->has_before ||
+		c->was.grant->from.at.beg == c->before.at.beg)));
 	if (c->has_witness)
 		buf_addf(b, ": %s -> %s", reason_name(c->was.reason),
 			 reason_name(c->is.reason));

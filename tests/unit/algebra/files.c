@@ -1,6 +1,6 @@
 /*
  * compare.h and never.h, of files: which line is responsible, the path that
- * shows it, and what is as it was.
+ * shows it, what is as it was, and what a set has that is permitted.
  */
 #include "compiler/algebra/compare/never.h"
 #include "compiler/algebra/compare/parts.h"
@@ -187,6 +187,99 @@ static const struct compared_case cases[] = {
 	 "\told 'ignore a': ignored -> granted\n"
 	 "- read b | read b\n"
 	 "\tnew 'ignore b': granted -> ignored\n" USUAL},
+	/* The last of several of one line counts, however often it is there. */
+	{"ignore a\n"
+	 "ignore !a\n"
+	 "ignore a\n",
+	 "ignore a\n"
+	 "ignore !a\n",
+	 "+ read a | read a\n"
+	 "\tnew 'ignore !a': ignored -> granted\n" USUAL},
+	{"ignore a\n"
+	 "ignore !a\n",
+	 "ignore a\n"
+	 "ignore !a\n"
+	 "ignore a\n",
+	 "- read a | read a\n"
+	 "\told 'ignore !a': granted -> ignored\n" USUAL},
+	{"ignore a\n"
+	 "ignore !a\n",
+	 "ignore a\n"
+	 "ignore !a\n",
+	 "= read a | read a\n"
+	 "\tnew 'ignore !a': granted -> granted\n" USUAL},
+	/* What cannot be read any more is no change of writing. */
+	{"",
+	 "ignore a\n"
+	 "readonly a\n",
+	 "- read a | read a\n"
+	 "\tnew 'ignore a': granted -> ignored\n" USUAL},
+	{"ignore a\n"
+	 "readonly a\n",
+	 "",
+	 "+ read a | read a\n"
+	 "\told 'ignore a': ignored -> granted\n" USUAL},
+	{"", "readonly *\n",
+	 "- write * | write file\n"
+	 "\tnew 'readonly *': granted -> readonly\n"
+	 "= read what nothing hides | read README.md\n"
+	 "\tnew '-': granted -> granted\n"},
+	{"readonly *\n", "",
+	 "+ write * | write file\n"
+	 "\told 'readonly *': readonly -> granted\n"
+	 "= read what nothing hides | read README.md\n"
+	 "\tnew '-': granted -> granted\n"},
+	{"readonly *\n"
+	 "readonly !a\n",
+	 "readonly *\n"
+	 "readonly !a\n",
+	 "= read what nothing hides | read README.md\n"
+	 "\tnew '-': granted -> granted\n"
+	 "= write a | write a\n"
+	 "\tnew 'readonly !a': granted -> granted\n"},
+	/* What people would think of first is no path, or none of the
+	   pattern's. */
+	{"", "ignore  x\n",
+	 "- read  x | read x/ x\n"
+	 "\tnew 'ignore  x': granted -> ignored\n" USUAL},
+	{"", "ignore [ab]\n",
+	 "- read [ab] | read a\n"
+	 "\tnew 'ignore [ab]': granted -> ignored\n" USUAL},
+	{"", "ignore \\!x\n",
+	 "- read \\!x | read !x\n"
+	 "\tnew 'ignore \\!x': granted -> ignored\n" USUAL},
+	{"",
+	 "ignore id_*\n"
+	 "ignore .*\n"
+	 "ignore ?\n",
+	 "- read id_* | read id_rsa\n"
+	 "\tnew 'ignore id_*': granted -> ignored\n"
+	 "- read .* | read .local\n"
+	 "\tnew 'ignore .*': granted -> ignored\n"
+	 "- read ? | read x\n"
+	 "\tnew 'ignore ?': granted -> ignored\n" USUAL},
+	{"", "ignore **/x/y\n",
+	 "- read **/x/y | read x/y\n"
+	 "\tnew 'ignore **/x/y': granted -> ignored\n" USUAL},
+	{"", "readonly a/**\n",
+	 "- write a/** | write a/file\n"
+	 "\tnew 'readonly a/**': granted -> readonly\n" USUAL},
+	{"", "readonly /a/*/b\n",
+	 "- write /a/*/b | write a/file/b\n"
+	 "\tnew 'readonly /a/*/b': granted -> readonly\n" USUAL},
+	{"ignore a/*\n"
+	 "ignore !a/b/\n",
+	 "ignore a/*\n",
+	 "- read a/b/ | read a/b/file\n"
+	 "\told 'ignore !a/b/': granted -> ignored\n" USUAL},
+	{"ignore a\n"
+	 "ignore *.pem\n"
+	 "ignore !c*.pem\n",
+	 "ignore *.pem\n"
+	 "ignore !c*.pem\n"
+	 "ignore a\n",
+	 USUAL "= read c*.pem | read cfile.pem\n"
+	       "\tnew 'ignore !c*.pem': granted -> granted\n"},
 };
 
 /* The same changes, whether what is kept is wanted or not. */
@@ -213,6 +306,62 @@ static void check_changes(void)
 			  STR_ARG(compared_said(&x)), STR_ARG(got));
 		compared_done(&x);
 	}
+}
+
+/* --- examples ------------------------------------------------------------- */
+
+/* A path that a line makes one think of, and one below that; empty: none. */
+static const struct {
+	const char *line, *at, *below;
+} examples[] = {
+	{"a", "a", "a/file"},
+	{"/a/b", "a/b", "a/b/file"},
+	{"a/", "a/file", "a/file"},
+	{"!a", "a", "a/file"},
+	{"!/a", "a", "a/file"},
+	{"**/a", "a", "a/file"},
+	{"**/**/a", "a", "a/file"},
+	{"/**/a", "a", "a/file"},
+	{"*", "file", "file/file"},
+	{"**", "file", "file/file"},
+	{"a/**", "a/file", "a/file/file"},
+	{"a/**/b", "a/file/b", "a/file/b/file"},
+	{"*.pem", "file.pem", "file.pem/file"},
+	{"id_*", "id_rsa", "id_rsa/file"},
+	{".env.*", ".env.local", ".env.local/file"},
+	{"a?c", "axc", "axc/file"},
+	{"\\*", "*", "*/file"},
+	{"a\\", "a\\", "a\\/file"},
+	{"[ab]", "[ab]", "[ab]/file"},
+	/* What is none, or what a request cannot say. */
+	{"", "", ""},
+	{"/", "", ""},
+	{"!", "", ""},
+	{"//a", "", ""},
+	{" a", "", ""},
+	{"a//b", "", ""},
+	{".", "", ""},
+	{"./a", "", ""},
+	{"a/..", "", ""},
+	{"a/../b", "", ""},
+	{"..a", "..a", "..a/file"},
+};
+
+static void check_examples(void)
+{
+	struct arena *a = arena_new();
+
+	for (size_t i = 0; i < ARRAY_LEN(examples); i++) {
+		struct str line = str_of(examples[i].line);
+		struct str at = example_path(a, line, false);
+		struct str below = example_path(a, line, true);
+
+		CHECK_MSG(str_is(at, examples[i].at), "%s: %.*s",
+			  examples[i].line, STR_ARG(at));
+		CHECK_MSG(str_is(below, examples[i].below), "%s: %.*s",
+			  examples[i].line, STR_ARG(below));
+	}
+	arena_free(a);
 }
 
 /* --- never ---------------------------------------------------------------- */
@@ -272,6 +421,7 @@ static void check_never(void)
 int main(void)
 {
 	check_changes();
+	check_examples();
 	check_never();
 	return check_status();
 }

@@ -240,6 +240,16 @@ static const struct compared_case cases[] = {
 	 "\tnew 'allow *': no-grant -> granted\n"
 	 "= tcp/443 a.test | a.test:443\n"
 	 "\tnew 'allow *', old 'allow a.test:443': granted -> granted\n" USUAL},
+	{"allow *\n", "allow 203.0.113.0/24\n",
+	 "- tcp/1-65535 * | example.com:443\n"
+	 "\told 'allow *': granted -> no-grant\n"
+	 "= tcp/1-65535 203.0.113.0/24 | tcp 203.0.113.1:443\n"
+	 "\tnew 'allow 203.0.113.0/24', old 'allow *': granted -> granted\n" USUAL},
+	{"allow 203.0.113.0/24\n", "allow *\n",
+	 "+ tcp/1-65535 * | example.com:443\n"
+	 "\tnew 'allow *': no-grant -> granted\n"
+	 "= tcp/1-65535 203.0.113.0/24 | tcp 203.0.113.1:443\n"
+	 "\tnew 'allow *', old 'allow 203.0.113.0/24': granted -> granted\n" USUAL},
 };
 
 int main(void)

@@ -55,6 +55,8 @@ static const struct compared_case cases[] = {
 	 "\told 'a.test'\n"
 	 "~ refused_on_purpose + a.test: thus\n"
 	 "\tnew 'a.test'\n"},
+	{"tests: {never: [a.test], deny: [a.test:22]}\n",
+	 "tests: {never: [a.test], deny: [a.test:22]}\n", ""},
 };
 
 int main(void)

@@ -383,6 +383,9 @@ static const struct compared_case cases[] = {
 	 "\tnew '25s'\n"},
 	{"ask: [{dest: a.test, wait: 10s, for: once}]\n",
 	 "ask: [{dest: a.test, wait: 20s, for: always}]\n", ""},
+	/* As long as is usual, written by one of the two alone. */
+	{"ask: [{dest: a.test, wait: 60s}]\n", "ask: [a.test]\n", ""},
+	{"ask: [a.test]\n", "ask: [{dest: a.test, wait: 60s}]\n", ""},
 };
 
 int main(void)
