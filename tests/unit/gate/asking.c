@@ -13,15 +13,14 @@
 	"ask **.example a2 60 http - a-0000000003\n"                           \
 	"asknet 11.5.0.0/16 a1 60 - a-0000000004\n"                            \
 	"deny no.test d-0000000001\n"
-#define PROFILES                                                               \
-	"a1 **.test a-0000000001\na4 11.5.0.0/16 a-0000000004\n"
+#define PROFILES "a1 **.test a-0000000001\na4 11.5.0.0/16 a-0000000004\n"
 
 static void answer(enum asking_end end)
 {
 	asking_answer(&asking.a, asking.last.number, end, rig.now_ms);
 }
 
-/* --- what needs no answer -------------------------------------------------- */
+/* --- what needs no answer ----------------------------------------------- */
 
 static void granted_ones(void)
 {
@@ -52,7 +51,8 @@ static void granted_ones(void)
 	asking_finish();
 }
 
-/* An address that is called may be that of a name which is granted elsewhere. */
+/* An address that is called may be that of a name which is granted elsewhere.
+ */
 static void known_addresses(void)
 {
 	const struct addr a = {ADDR_V4, {11, 0, 0, 9}},
@@ -62,7 +62,8 @@ static void known_addresses(void)
 	resolved_addr(&rig.seen, STR("a.test"), &a);
 	resolved_addr(&rig.seen, STR("x.example"), &b);
 	close(asking_says("conn 11.0.0.9 443 40000\n"));
-	CHECK(asking.n_asked == 1 && strcmp(asking.last.key.name, "a.test") == 0);
+	CHECK(asking.n_asked == 1 &&
+	      strcmp(asking.last.key.name, "a.test") == 0);
 	CHECK(asking.last.key.addr.family == 0 && asking.last.key.port == 443 &&
 	      strcmp(asking.last.key.rule, "a-0000000001") == 0);
 	/* what is only asked about has no address that the agent could know */
@@ -112,7 +113,7 @@ static void past_a_proxy(void)
 	asking_finish();
 }
 
-/* --- the answer ------------------------------------------------------------ */
+/* --- the answer --------------------------------------------------------- */
 
 static void answers(void)
 {
@@ -194,8 +195,7 @@ static void permitted_ones(void)
 	      !asking_question_of(&asking.a, 40000, 443));
 	answer(ASKING_YES);
 	SAID(asking_ends(first), "yes raw 11.0.0.1 3\n");
-	SAID(asking_asks("conn 192.0.2.1 443 40002\n"),
-	     "yes raw 11.0.0.1 4\n");
+	SAID(asking_asks("conn 192.0.2.1 443 40002\n"), "yes raw 11.0.0.1 4\n");
 	CHECK(asking.n_asked == 2 && asking.n_ended == 2);
 	CHECK(asking_question_of(&asking.a, 40002, 443)->number == 2);
 	/* where it leads nowhere that may be reached, that is said */
@@ -263,7 +263,7 @@ static void networks(void)
 	asking_finish();
 }
 
-/* --- time ------------------------------------------------------------------ */
+/* --- time --------------------------------------------------------------- */
 
 static void times(void)
 {
@@ -339,7 +339,7 @@ static void gone_ones(void)
 	asking_finish();
 }
 
-/* --- what is no line ------------------------------------------------------- */
+/* --- what is no line ---------------------------------------------------- */
 
 static void lines(void)
 {

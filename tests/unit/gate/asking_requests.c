@@ -25,7 +25,7 @@ static void answer(enum asking_end end)
 #define HELLO(addr, port, sport, name)                                         \
 	asking_asks("hello " addr " " port " " sport " " name "\n")
 
-/* --- a hello: is a connection to that name answered? ------------------------ */
+/* --- a hello: is a connection to that name answered? -------------------- */
 
 static void hellos(void)
 {
@@ -62,7 +62,7 @@ static void hellos(void)
 	asking_finish();
 }
 
-/* --- a request -------------------------------------------------------------- */
+/* --- a request ---------------------------------------------------------- */
 
 #define REQUEST(port, name, what)                                              \
 	asking_says("request 192.0.2.1 " port " 40000 " what " " name          \
@@ -144,7 +144,7 @@ static void requests_without_a_question(void)
 	asking_finish();
 }
 
-/* --- another plan ---------------------------------------------------------- */
+/* --- another plan ------------------------------------------------------- */
 
 static void use_map(const char *rest)
 {

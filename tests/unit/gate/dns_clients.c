@@ -32,10 +32,9 @@ static void ask_by(int fd, const char *name, uint16_t id)
 static bool take_bytes(int fd, uint8_t *to, size_t n)
 {
 	for (size_t done = 0; done < n;) {
-		ssize_t got = rig_step_until(fd)
-				      ? recv(fd, to + done, n - done,
-					     MSG_DONTWAIT)
-				      : 0;
+		ssize_t got = rig_step_until(fd) ? recv(fd, to + done, n - done,
+							MSG_DONTWAIT)
+						 : 0;
 
 		if (got <= 0)
 			return false;
@@ -135,8 +134,11 @@ static void refused_lengths(void)
 	static const struct {
 		size_t n;
 		bool closes;
-	} cases[] = {{0, true}, {1, true}, {DNS_MSG_QUERY_MAX, false},
-		     {DNS_MSG_QUERY_MAX + 1, true}, {65535, true}};
+	} cases[] = {{0, true},
+		     {1, true},
+		     {DNS_MSG_QUERY_MAX, false},
+		     {DNS_MSG_QUERY_MAX + 1, true},
+		     {65535, true}};
 
 	rig_open("udp", GRANTS);
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -281,7 +283,7 @@ static void without_input(void)
 	rig_close();
 }
 
-/* --- a client by itself ---------------------------------------------------- */
+/* --- a client by itself ------------------------------------------------- */
 
 static struct dns_client_room room;
 
@@ -351,9 +353,9 @@ static void ends_of_a_client(void)
 	static const struct {
 		short revents;
 		bool gone, closed;
-	} cases[] = {{POLLIN, true, true},    {POLLHUP, true, true},
-		     {POLLERR, false, true},  {POLLNVAL, false, true},
-		     {POLLOUT, true, true},   {0, true, false},
+	} cases[] = {{POLLIN, true, true},   {POLLHUP, true, true},
+		     {POLLERR, false, true}, {POLLNVAL, false, true},
+		     {POLLOUT, true, true},  {0, true, false},
 		     {POLLIN, false, false}};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

@@ -1,5 +1,5 @@
-/* The resolver: what the agent is answered, what upstream is asked, what is told
- * of it, and in which order. */
+/* The resolver: what the agent is answered, what upstream is asked, what is
+ * told of it, and in which order. */
 #include "tests/unit/gate/dns_rig.h"
 
 #define GRANTS                                                                 \
@@ -9,7 +9,7 @@
 	"name *.test 1 - g-0000000001\n"                                       \
 	"deny no.test d-0000000002\n"
 
-/* --- what is refused at once ----------------------------------------------- */
+/* --- what is refused at once -------------------------------------------- */
 
 static void refusals(void)
 {
@@ -94,7 +94,7 @@ static void machine(void)
 	rig_close();
 }
 
-/* --- what upstream is asked ------------------------------------------------ */
+/* --- what upstream is asked --------------------------------------------- */
 
 static void resolves(void)
 {
@@ -156,8 +156,7 @@ static void judged_addresses(void)
 	     "NOERROR 60 10.1.0.1 11.0.0.1");
 	CHECK(rig.n_told == 4);
 	CHECK(rig.told[0].reason == REASON_FLOOR &&
-	      strcmp(rig.told[0].addr, "127.0.0.9") == 0 &&
-	      !rig.told[0].allow);
+	      strcmp(rig.told[0].addr, "127.0.0.9") == 0 && !rig.told[0].allow);
 	CHECK(rig.told[1].reason == REASON_PRIVATE_ADDRESS &&
 	      strcmp(rig.told[1].addr, "10.2.0.1") == 0);
 	CHECK(rig.told[2].reason == REASON_HOST_ADDRESS &&
@@ -268,7 +267,7 @@ static void long_answers(void)
 	rig_close();
 }
 
-/* --- as many as there is room for ------------------------------------------ */
+/* --- as many as there is room for --------------------------------------- */
 
 /* Each that is on its way has a slot; others wait in the socket's queue. */
 static void full_house(void)
@@ -311,7 +310,7 @@ static void full_house(void)
 	rig_close();
 }
 
-/* --- another plan ---------------------------------------------------------- */
+/* --- another plan ------------------------------------------------------- */
 
 static void use_other(const char *rest)
 {
@@ -363,7 +362,7 @@ static void changes(void)
 	rig_close();
 }
 
-/* --- what a person permitted ------------------------------------------------ */
+/* --- what a person permitted -------------------------------------------- */
 
 static void finds(void)
 {

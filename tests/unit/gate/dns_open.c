@@ -87,8 +87,8 @@ static void both_families(void)
 
 		CHECK(option_of(rig.g.listeners[i], SOL_SOCKET, SO_TYPE) ==
 		      type);
-		CHECK(option_of(rig.g.listeners[i], SOL_SOCKET,
-				SO_REUSEADDR) == 1);
+		CHECK(option_of(rig.g.listeners[i], SOL_SOCKET, SO_REUSEADDR) ==
+		      1);
 		CHECK(option_of(rig.g.listeners[i], SOL_SOCKET,
 				SO_ACCEPTCONN) == (int)i);
 	}

@@ -185,7 +185,8 @@ static void changed_meanwhile(void)
 	rig_close();
 }
 
-/* More exact names than are resolved at the start; by a proxy none has to be. */
+/* More exact names than are resolved at the start; by a proxy none has to be.
+ */
 static void more_than_are_resolved(void)
 {
 	static char text[64u * (DNS_GATE_NAMES + 4u)];
@@ -195,8 +196,8 @@ static void more_than_are_resolved(void)
 					 "ports 1 tcp/443\n");
 
 	for (unsigned i = 0; i < DNS_GATE_NAMES + 2; i++)
-		n += (size_t)sprintf(text + n,
-				     "name n%04u.test 1 - g-%010u\n", i, i);
+		n += (size_t)sprintf(text + n, "name n%04u.test 1 - g-%010u\n",
+				     i, i);
 	CHECK(names_parse(str_of(text), &map, &err) == 0);
 	rig_open("proxy", "");
 	CHECK(standins_new(&rig.g.standins, &err) == 0);

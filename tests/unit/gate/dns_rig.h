@@ -1,8 +1,8 @@
 /*
  * The gate's resolver in this process, without a packet filter and without
  * HAProxy, between two ends that a test plays: the agent and the upstream, on
- * loopback. What the time is the test says. Each step is one of the gate's loop;
- * who waits for an answer waits until it is there.
+ * loopback. What the time is the test says. Each step is one of the gate's
+ * loop; who waits for an answer waits until it is there.
  */
 #ifndef TESTS_UNIT_GATE_DNS_RIG_H
 #define TESTS_UNIT_GATE_DNS_RIG_H
@@ -28,7 +28,7 @@
 #define SAID(said, want)                                                       \
 	do {                                                                   \
 		const char *said_ = (said);                                    \
-									       \
+                                                                               \
 		CHECK_MSG(strcmp(said_, want) == 0, "%s", said_);              \
 	} while (0)
 
@@ -62,7 +62,7 @@ static struct {
 
 	int agent;	/* by UDP, connected */
 	int up, up_tcp; /* the upstream's, by UDP and listening by TCP */
-	struct dns_query asked; /* the last that it was asked, */
+	struct dns_query asked;	  /* the last that it was asked, */
 	struct sockaddr_in asker; /* and from where */
 
 	struct rig_told told[RIG_TOLD];
@@ -72,7 +72,7 @@ static struct {
 	char error[512];
 } rig;
 
-/* --- what the gate tells --------------------------------------------------- */
+/* --- what the gate tells ------------------------------------------------ */
 
 static inline void rig_take_record(void *data, const struct record *r)
 {
@@ -120,7 +120,7 @@ static inline void rig_take_error(void *data, const char *message)
 }
 
 static inline void rig_take_found(void *data, const char *name, bool private_ok,
-			   const struct addr *addr)
+				  const struct addr *addr)
 {
 	(void)data;
 	rig.n_found++;
@@ -150,7 +150,7 @@ static inline const char *rig_told_text(void)
 	return text;
 }
 
-/* --- sockets --------------------------------------------------------------- */
+/* --- sockets ------------------------------------------------------------ */
 
 static inline uint16_t rig_port_of(int fd)
 {
@@ -213,8 +213,8 @@ static inline void rig_use_map(const char *head, const char *rest)
 			 "membrane-names 2\nupstream %s 127.0.0.1 %u\n%s", head,
 			 rig_port_of(rig.up), rest);
 	else
-		snprintf(text, sizeof(text), "membrane-names 2\nupstream %s\n%s",
-			 head, rest);
+		snprintf(text, sizeof(text),
+			 "membrane-names 2\nupstream %s\n%s", head, rest);
 	if (names_parse(str_of(text), &rig.map, &err) < 0)
 		CHECK_MSG(false, "%s", err.text);
 }
@@ -266,7 +266,7 @@ static inline void rig_close(void)
 	names_free(&rig.map);
 }
 
-/* --- the loop -------------------------------------------------------------- */
+/* --- the loop ----------------------------------------------------------- */
 
 /* Of what is there already, and of the time. */
 static inline void rig_step(void)
@@ -316,11 +316,11 @@ static inline bool rig_is_silent(int fd)
 	return poll(&p, 1, 0) == 0;
 }
 
-/* --- the agent ------------------------------------------------------------- */
+/* --- the agent ---------------------------------------------------------- */
 
 /* A question as a client has it, without EDNS. */
-static inline size_t rig_question(const char *name, ldns_rr_type type, uint16_t id,
-			   uint8_t out[512])
+static inline size_t rig_question(const char *name, ldns_rr_type type,
+				  uint16_t id, uint8_t out[512])
 {
 	ldns_pkt *p = ldns_pkt_query_new(ldns_dname_new_frm_str(name), type,
 					 LDNS_RR_CLASS_IN, LDNS_RD);
@@ -367,8 +367,8 @@ static inline const char *rig_shown(const uint8_t *wire, size_t n)
 		at += (size_t)snprintf(text + at, sizeof(text) - at, " %u",
 				       ttl_s);
 	for (size_t i = 0; i < ldns_rr_list_rr_count(list); i++) {
-		char *data = ldns_rdf2str(
-			ldns_rr_rdf(ldns_rr_list_rr(list, i), 0));
+		char *data =
+			ldns_rdf2str(ldns_rr_rdf(ldns_rr_list_rr(list, i), 0));
 
 		at += (size_t)snprintf(text + at, sizeof(text) - at, " %s",
 				       data);
@@ -423,7 +423,7 @@ static inline void rig_leaves_nothing(const char *name, ldns_rr_type type)
 	CHECK_MSG(mallinfo2().uordblks == before, "%s", name);
 }
 
-/* --- the upstream ---------------------------------------------------------- */
+/* --- the upstream ------------------------------------------------------- */
 
 /* The name that it is asked for next, by UDP. */
 static inline const char *rig_asked(void)
@@ -437,19 +437,19 @@ static inline const char *rig_asked(void)
 		return "nobody asks";
 	n = recvfrom(rig.up, wire, sizeof(wire), MSG_DONTWAIT,
 		     (struct sockaddr *)&rig.asker, &n_asker);
-	if (n < 0 || dns_msg_query(wire, (size_t)n, &rig.asked, &rcode) !=
-			     DNS_MSG_ASK)
+	if (n < 0 ||
+	    dns_msg_query(wire, (size_t)n, &rig.asked, &rcode) != DNS_MSG_ASK)
 		return "no question";
 	return rig.asked.name;
 }
 
 /* Its answer to that: records as a zone has them, ';' between. */
 static inline size_t rig_answer_of(const char *records, ldns_pkt_rcode rcode,
-			    uint8_t *out, size_t max)
+				   uint8_t *out, size_t max)
 {
-	ldns_pkt *p = ldns_pkt_query_new(
-		ldns_dname_new_frm_str(rig.asked.name),
-		(ldns_rr_type)rig.asked.type, LDNS_RR_CLASS_IN, LDNS_RD);
+	ldns_pkt *p = ldns_pkt_query_new(ldns_dname_new_frm_str(rig.asked.name),
+					 (ldns_rr_type)rig.asked.type,
+					 LDNS_RR_CLASS_IN, LDNS_RD);
 	char text[8192], *save = NULL;
 	uint8_t *wire = NULL;
 	size_t n = 0;
@@ -490,7 +490,7 @@ static inline void rig_say(const char *records)
 
 /* A question of the agent's, with what upstream says to it. */
 static inline const char *rig_resolve(const char *name, ldns_rr_type type,
-			       const char *records)
+				      const char *records)
 {
 	rig_send(name, type, 17);
 	if (strcmp(rig_asked(), name) != 0)

@@ -19,7 +19,7 @@ static bool is_name_of(const char *addr, const char *name)
 	return found && strcmp(found, name) == 0;
 }
 
-/* --- the gate is where they lead ------------------------------------------- */
+/* --- the gate is where they lead ---------------------------------------- */
 
 static void doors(void)
 {
@@ -39,7 +39,8 @@ static void doors(void)
 	SAID(rig_ask("a.test", LDNS_RR_TYPE_A), "NOERROR 60 10.96.0.53");
 	SAID(rig_told_text(), "allow granted a.test A g-0000000001 10.96.0.53");
 	SAID(rig_ask("a.test", LDNS_RR_TYPE_AAAA), "NOERROR 60 fd00::53");
-	SAID(rig_told_text(), "allow granted a.test AAAA g-0000000001 fd00::53");
+	SAID(rig_told_text(),
+	     "allow granted a.test AAAA g-0000000001 fd00::53");
 	SAID(rig_ask("a.test", LDNS_RR_TYPE_TXT), "NOERROR");
 	CHECK(rig.n_told == 2 && rig.n_answered == 3);
 	SAID(rig_ask("no.test", LDNS_RR_TYPE_A), "NXDOMAIN");
@@ -67,7 +68,7 @@ static void doors(void)
 	rig_close();
 }
 
-/* --- a proxy --------------------------------------------------------------- */
+/* --- a proxy ------------------------------------------------------------ */
 
 static void standing_in(void)
 {
@@ -90,10 +91,10 @@ static void standing_in(void)
 	CHECK(rig.pins.v[0].until_ms == 1000 + 60000 + PINS_GRACE_MS);
 	/* nor kept: it is taken anew each time */
 	(void)names_match(&rig.map, STR("a.test"), &m);
-	CHECK(!answers_find(&rig.g.kept,
-			    &(struct dns_query){.type = LDNS_RR_TYPE_A,
-						.name = "a.test"},
-			    rig.now_ms, &(struct dns_answer){0}));
+	CHECK(!answers_find(
+		&rig.g.kept,
+		&(struct dns_query){.type = LDNS_RR_TYPE_A, .name = "a.test"},
+		rig.now_ms, &(struct dns_answer){0}));
 	rig_close();
 }
 
@@ -132,8 +133,9 @@ static bool passes(const char *addr, int64_t now_ms)
 /* Names that go past it have their own addresses. */
 static void past_it(void)
 {
-	rig_open("proxy udp", "past *.direct.test\n"
-			      "ports 1 tcp/443\nname **.test 1 - g-0000000001\n");
+	rig_open("proxy udp",
+		 "past *.direct.test\n"
+		 "ports 1 tcp/443\nname **.test 1 - g-0000000001\n");
 	CHECK(standins_new(&rig.g.standins, &err) == 0);
 	SAID(rig_ask("a.test", LDNS_RR_TYPE_A), "NOERROR 60 192.0.2.1");
 	/* a stand-in's address is some other name's */
@@ -160,8 +162,9 @@ static void past_it(void)
 /* More than can be gone to: the answer does not leave. */
 static void past_it_is_full(void)
 {
-	rig_open("proxy udp", "past *.direct.test\n"
-			      "ports 1 tcp/443\nname **.test 1 - g-0000000001\n");
+	rig_open("proxy udp",
+		 "past *.direct.test\n"
+		 "ports 1 tcp/443\nname **.test 1 - g-0000000001\n");
 	CHECK(standins_new(&rig.g.standins, &err) == 0);
 	for (unsigned i = 0; i < STANDINS_PASSING; i++)
 		rig.g.standins->passing[i].until_ms = INT64_MAX;
@@ -173,7 +176,7 @@ static void past_it_is_full(void)
 	rig_close();
 }
 
-/* --- what is only asked about ----------------------------------------------- */
+/* --- what is only asked about ------------------------------------------- */
 
 /* It leads nowhere yet, and that is known for a short time alone. */
 static void asked_about(void)

@@ -89,7 +89,7 @@ static void memory(void)
 		const char *call;
 		unsigned n; /* so many of these calls it makes */
 	} cases[] = {
-		{read_names, "malloc", 1},   {read_names, "calloc", 11},
+		{read_names, "malloc", 1},    {read_names, "calloc", 11},
 		{read_passing, "calloc", 11}, {read_profiles, "malloc", 1},
 		{read_profiles, "calloc", 1}, {read_provenance, "calloc", 1},
 		{read_file, "malloc", 1},

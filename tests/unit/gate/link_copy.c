@@ -1,5 +1,5 @@
-/* What is kept of an interface, from messages made by hand, and what is asked of
- * the kernel to make it again. */
+/* What is kept of an interface, from messages made by hand, and what is asked
+ * of the kernel to make it again. */
 #include "runtime/gate/wire/link_copy.h"
 
 #include "tests/check.h"
@@ -62,7 +62,7 @@ static unsigned attributes(const struct nlmsghdr *h, size_t head,
 	return n;
 }
 
-/* --- addresses ------------------------------------------------------------- */
+/* --- addresses ---------------------------------------------------------- */
 
 struct address {
 	uint8_t family, flags;
@@ -194,7 +194,7 @@ static void lookups(void)
 	      !has("b00:1::"));
 }
 
-/* --- routes ---------------------------------------------------------------- */
+/* --- routes ------------------------------------------------------------- */
 
 struct route {
 	uint8_t bits, table, type, protocol;
@@ -254,28 +254,48 @@ static void routes(void)
 		bool kept, direct, is_default;
 	} cases[] = {
 		{{24, RT_TABLE_MAIN, RTN_UNICAST, RTPROT_BOOT, 0, INDEX, 0},
-		 true, true, false},
+		 true,
+		 true,
+		 false},
 		{{24, RT_TABLE_MAIN, RTN_UNICAST, RTPROT_BOOT, 0, INDEX,
 		  RTA_GATEWAY},
-		 true, false, false},
+		 true,
+		 false,
+		 false},
 		{{0, RT_TABLE_MAIN, RTN_UNICAST, RTPROT_BOOT, 0, INDEX,
 		  RTA_VIA},
-		 true, false, true},
+		 true,
+		 false,
+		 true},
 		{{0, RT_TABLE_MAIN, RTN_UNICAST, RTPROT_RA, 0, INDEX, 0},
-		 true, true, true},
+		 true,
+		 true,
+		 true},
 		{{0, RT_TABLE_MAIN, RTN_UNICAST, RTPROT_BOOT, 0, INDEX + 1, 0},
-		 false, false, false},
+		 false,
+		 false,
+		 false},
 		{{0, RT_TABLE_LOCAL, RTN_UNICAST, RTPROT_BOOT, 0, INDEX, 0},
-		 false, false, false},
+		 false,
+		 false,
+		 false},
 		{{0, RT_TABLE_MAIN, RTN_BLACKHOLE, RTPROT_BOOT, 0, INDEX, 0},
-		 false, false, false},
+		 false,
+		 false,
+		 false},
 		{{0, RT_TABLE_MAIN, RTN_UNICAST, RTPROT_BOOT, RTM_F_CLONED,
 		  INDEX, 0},
-		 false, false, false},
+		 false,
+		 false,
+		 false},
 		{{0, RT_TABLE_MAIN, RTN_UNICAST, RTPROT_KERNEL, 0, INDEX, 0},
-		 false, false, false},
+		 false,
+		 false,
+		 false},
 		{{0, RT_TABLE_MAIN, RTN_UNICAST, RTPROT_REDIRECT, 0, INDEX, 0},
-		 false, false, false},
+		 false,
+		 false,
+		 false},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -317,7 +337,7 @@ static void odd_routes(void)
 	CHECK(count_all() == 1);
 }
 
-/* --- neighbours ------------------------------------------------------------ */
+/* --- neighbours --------------------------------------------------------- */
 
 static struct nlmsghdr *neighbour(uint8_t family, uint16_t state, int index)
 {
@@ -326,9 +346,8 @@ static struct nlmsghdr *neighbour(uint8_t family, uint16_t state, int index)
 	struct ndmsg *nd = mnl_nlmsg_put_extra_header(h, sizeof(*nd));
 
 	h->nlmsg_type = RTM_NEWNEIGH;
-	*nd = (struct ndmsg){.ndm_family = family,
-			     .ndm_state = state,
-			     .ndm_ifindex = index};
+	*nd = (struct ndmsg){
+		.ndm_family = family, .ndm_state = state, .ndm_ifindex = index};
 	mnl_attr_put(h, NDA_DST, 4, four);
 	mnl_attr_put(h, NDA_LLADDR, 6, mac);
 	mnl_attr_put_u32(h, NDA_PROBES, 1);
@@ -375,7 +394,7 @@ static void neighbours(void)
 	CHECK(count_all() == 1);
 }
 
-/* --- giving back ----------------------------------------------------------- */
+/* --- giving back -------------------------------------------------------- */
 
 /* The same, at another interface; of the rest no byte is another. */
 static void written(void)
@@ -417,8 +436,7 @@ static void full(void)
 	begin();
 	to_all.bits = 0;
 	while (!copy.full && n < LINK_COPY_BYTES) {
-		link_copy_add(&copy,
-			      neighbour(AF_INET, NUD_PERMANENT, INDEX));
+		link_copy_add(&copy, neighbour(AF_INET, NUD_PERMANENT, INDEX));
 		n += !copy.full;
 	}
 	CHECK(copy.full && count(LINK_COPY_NEIGHBOUR) == n && n > 400);

@@ -89,7 +89,7 @@ static void test_sink(void)
 		printf("no namespaces of a user's own here: not tried\n");
 }
 
-/* --- which is what --------------------------------------------------------- */
+/* --- which is what ------------------------------------------------------ */
 
 static void roles(void)
 {
@@ -160,7 +160,7 @@ static void uplinks(void)
 	CHECK(link_facts_agent(&f) && link_facts_agent(&f)->index == 4);
 }
 
-/* --- bounds ---------------------------------------------------------------- */
+/* --- bounds ------------------------------------------------------------- */
 
 static void more_than_there_is_room_for(void)
 {
@@ -183,7 +183,7 @@ static void more_than_there_is_room_for(void)
 	      memcmp(f.gateways[LINK_GATEWAYS_MAX - 1].b, gw, 4) == 0);
 }
 
-/* --- odd messages ---------------------------------------------------------- */
+/* --- odd messages ------------------------------------------------------- */
 
 static void odd_interfaces(void)
 {

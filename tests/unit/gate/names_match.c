@@ -398,10 +398,9 @@ static void star_and_net(void)
 /* All addresses by a line of its own, which is none of names: those too. */
 static void all_nets(void)
 {
-	static const char text[] =
-		ASK "ask **.test a1 60 - - a-0000000001\n"
-		    "asknet 0.0.0.0/0 a1 60 - a-0000000002\n"
-		    "asknet ::/0 a1 60 - a-0000000001\n";
+	static const char text[] = ASK "ask **.test a1 60 - - a-0000000001\n"
+				       "asknet 0.0.0.0/0 a1 60 - a-0000000002\n"
+				       "asknet ::/0 a1 60 - a-0000000001\n";
 	const struct names_ask *ask;
 	struct names_map map;
 	struct addr addr;

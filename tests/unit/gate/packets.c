@@ -46,7 +46,7 @@ static void packets(void)
 	CHECK(strcmp(packet_proto_text(47, text), "47") == 0);
 }
 
-/* --- IPv4 ------------------------------------------------------------------ */
+/* --- IPv4 --------------------------------------------------------------- */
 
 /* A head of so many words, and four bytes of a port behind it. */
 static void heads_of_v4(void)
@@ -66,8 +66,8 @@ static void heads_of_v4(void)
 				p[head + 1] = 1;
 				p[head + 2] = 2;
 			}
-			CHECK_MSG(packet_parse(p, n, &out) == whole,
-				  "%u %zu", words, n);
+			CHECK_MSG(packet_parse(p, n, &out) == whole, "%u %zu",
+				  words, n);
 			CHECK(!whole || out.has_port == (n == head + 4));
 			CHECK(!out.has_port ||
 			      (out.sport == 1 && out.dport == 0x200));
@@ -81,9 +81,9 @@ static void fragments_of_v4(void)
 		uint8_t high, low;
 		bool has_port;
 	} cases[] = {
-		{0, 0, true},	  {0x40, 0, true},  {0x20, 0, true},
-		{0xe0, 0, true},  {0, 1, false},    {0x20, 0x80, false},
-		{1, 0, false},	  {0x10, 0, false}, {0x1f, 0xff, false},
+		{0, 0, true},	 {0x40, 0, true},  {0x20, 0, true},
+		{0xe0, 0, true}, {0, 1, false},	   {0x20, 0x80, false},
+		{1, 0, false},	 {0x10, 0, false}, {0x1f, 0xff, false},
 	};
 	uint8_t p[24] = {0x45, [9] = IPPROTO_TCP};
 	struct packet out;
@@ -106,7 +106,7 @@ static void fragments_of_v4(void)
 	}
 }
 
-/* --- IPv6 ------------------------------------------------------------------ */
+/* --- IPv6 --------------------------------------------------------------- */
 
 static uint8_t six[40 + 16 * 8];
 
@@ -131,11 +131,10 @@ static size_t with_extensions(const uint8_t *kinds, unsigned n)
 
 static void extensions(void)
 {
-	static const uint8_t passed[] = {IPPROTO_HOPOPTS, IPPROTO_ROUTING,
-					 IPPROTO_DSTOPTS, IPPROTO_FRAGMENT,
-					 IPPROTO_HOPOPTS, IPPROTO_HOPOPTS,
-					 IPPROTO_HOPOPTS, IPPROTO_HOPOPTS,
-					 IPPROTO_HOPOPTS};
+	static const uint8_t passed[] = {
+		IPPROTO_HOPOPTS,  IPPROTO_ROUTING, IPPROTO_DSTOPTS,
+		IPPROTO_FRAGMENT, IPPROTO_HOPOPTS, IPPROTO_HOPOPTS,
+		IPPROTO_HOPOPTS,  IPPROTO_HOPOPTS, IPPROTO_HOPOPTS};
 	struct packet out;
 
 	for (unsigned n = 0; n <= ARRAY_LEN(passed); n++) {
@@ -218,8 +217,8 @@ static void protocols(void)
 	static const struct {
 		uint8_t number;
 		const char *text;
-	} cases[] = {{6, "tcp"},   {17, "udp"},	  {1, "icmp"}, {58, "icmpv6"},
-		     {132, "sctp"}, {0, "0"},	  {255, "255"}};
+	} cases[] = {{6, "tcp"},    {17, "udp"}, {1, "icmp"}, {58, "icmpv6"},
+		     {132, "sctp"}, {0, "0"},	 {255, "255"}};
 	char text[8];
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++)

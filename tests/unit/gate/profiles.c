@@ -130,14 +130,14 @@ static void orders(void)
 	CHECK(profiles_find(&p, STR("d"), STR("x.test"), &in).n == 0 &&
 	      profiles_find(&p, STR("0"), STR("x.test"), &in).n == 0);
 	/* the other way */
-	CHECK(str_is(profiles_token(&p, STR("g-0000000003"), STR("x.test"),
-				    NULL),
-		     "c"));
+	CHECK(str_is(
+		profiles_token(&p, STR("g-0000000003"), STR("x.test"), NULL),
+		"c"));
 	CHECK(profiles_token(&p, STR("g-0000000003"), STR("y.test"), NULL).n ==
 	      0);
-	CHECK(str_is(profiles_token(&p, STR("g-0000000005"), STR("y.test"),
-				    &in),
-		     "b"));
+	CHECK(str_is(
+		profiles_token(&p, STR("g-0000000005"), STR("y.test"), &in),
+		"b"));
 	CHECK(profiles_token(&p, STR("g-0000000005"), STR("y.test"), NULL).n ==
 	      0);
 	CHECK(profiles_token(&p, STR("g-0000000009"), STR("x.test"), &in).n ==

@@ -22,7 +22,7 @@ static const char *text(size_t n)
 #define SAYS(n, want)                                                          \
 	do {                                                                   \
 		const char *text_ = text(n);                                   \
-									       \
+                                                                               \
 		CHECK_MSG(strcmp(text_, want "\n") == 0, "%s", text_);         \
 	} while (0)
 
@@ -133,7 +133,7 @@ static void records(void)
 		     "\"ipv6\":false,\"ms\":12}\n"));
 }
 
-/* --- decisions ------------------------------------------------------------- */
+/* --- decisions ---------------------------------------------------------- */
 
 static void of_names(void)
 {
@@ -220,8 +220,7 @@ static void of_requests(void)
 	l.error[0] = '\0';
 	l.down = 4;
 	SAYS(record_decision(&r, buf),
-	     REQUEST_OF("deny",
-			"upstream") "\"sent\":3,\"received\":4}");
+	     REQUEST_OF("deny", "upstream") "\"sent\":3,\"received\":4}");
 	l.reason = r.reason = REASON_GRANTED;
 	r.allow = true;
 	strcpy(l.error, "not told");
@@ -248,7 +247,7 @@ static void folded(void)
 	CHECK(record_folded(STR("{\"time\""), &later, 2, buf) == 0);
 }
 
-/* --- answers --------------------------------------------------------------- */
+/* --- answers ------------------------------------------------------------ */
 
 static struct sockaddr_storage end_of(const char *addr, uint16_t port)
 {
@@ -352,11 +351,12 @@ static void long_answers(void)
 	CHECK(told_of(RECORD_ANSWERS_MAX / 2, 240) == RECORD_ANSWERS_MAX / 2);
 }
 
-/* --- the rest -------------------------------------------------------------- */
+/* --- the rest ----------------------------------------------------------- */
 
 static void small_ones(void)
 {
-	SAYS(record_answers_lost(3, buf), "{\"event\":\"answer\",\"missing\":3}");
+	SAYS(record_answers_lost(3, buf),
+	     "{\"event\":\"answer\",\"missing\":3}");
 	SAYS(record_lost(4, buf), "{\"event\":\"lost\",\"count\":4}");
 	SAYS(record_done(buf), "{\"event\":\"done\"}");
 	SAYS(record_error("a\"b", buf),
@@ -365,11 +365,10 @@ static void small_ones(void)
 	     "{\"event\":\"roots\",\"pem\":\"PEM\\n and more\"}");
 	SAYS(record_roots((struct str){"PEM and more", 3}, buf),
 	     "{\"event\":\"roots\",\"pem\":\"PEM\"}");
-	SAYS(record_ready(&(struct record_ready){.ms = 1,
-						 .ca = "CA",
-						 .netns = 5,
-						 .pidns = 6},
-			  buf),
+	SAYS(record_ready(
+		     &(struct record_ready){
+			     .ms = 1, .ca = "CA", .netns = 5, .pidns = 6},
+		     buf),
 	     "{\"event\":\"ready\",\"ipv6\":false,\"ms\":1,\"ca\":\"CA\","
 	     "\"netns\":5,\"pidns\":6}");
 }

@@ -39,7 +39,8 @@ static void sights(void)
 static struct addr addr_of(uint32_t i)
 {
 	return (struct addr){
-		ADDR_V4, {9, (uint8_t)(i >> 16), (uint8_t)(i >> 8), (uint8_t)i}};
+		ADDR_V4,
+		{9, (uint8_t)(i >> 16), (uint8_t)(i >> 8), (uint8_t)i}};
 }
 
 static unsigned count_names(const struct addr *a)

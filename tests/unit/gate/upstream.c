@@ -77,10 +77,12 @@ static void answered_by_udp(void)
 	begin();
 	CHECK(ask(5) == UPSTREAM_WAIT && u.fd >= 0 && u.tries == 1);
 	CHECK(u.deadline_ms == 5 + UPSTREAM_WAIT_MS);
-	CHECK(upstream_poll(&u).fd == u.fd && upstream_poll(&u).events == POLLIN);
+	CHECK(upstream_poll(&u).fd == u.fd &&
+	      upstream_poll(&u).events == POLLIN);
 	take_question();
 	/* nothing is there, or nothing of ours */
-	CHECK(step(true, 6) == UPSTREAM_WAIT && step(false, 6) == UPSTREAM_WAIT);
+	CHECK(step(true, 6) == UPSTREAM_WAIT &&
+	      step(false, 6) == UPSTREAM_WAIT);
 	CHECK(sendto(rig.up, &junk, 1, 0, (struct sockaddr *)&rig.asker,
 		     sizeof(rig.asker)) == 1);
 	CHECK(wait_step(7) == UPSTREAM_WAIT && u.tries == 1);
@@ -144,7 +146,7 @@ static void nobody_there(void)
 	end();
 }
 
-/* --- by TCP ---------------------------------------------------------------- */
+/* --- by TCP ------------------------------------------------------------- */
 
 /* It asks by UDP, hears that the answer is cut, and connects. */
 static int until_tcp(void)
@@ -210,7 +212,10 @@ static void failed_by_tcp(void)
 		const char *bytes;
 		size_t n;
 	} cases[] = {
-		{"", 0}, {"\0", 1}, {"\0\0", 2}, {"\0\14abc", 5},
+		{"", 0},
+		{"\0", 1},
+		{"\0\0", 2},
+		{"\0\14abc", 5},
 		{"\0\14abcdefghijkl", 14},
 	};
 
@@ -309,9 +314,10 @@ static void refused_by_tcp(void)
 	end();
 }
 
-/* --- by a broker ------------------------------------------------------------ */
+/* --- by a broker -------------------------------------------------------- */
 
-/* Where there is no way out but its sockets: that one it takes, and no other. */
+/* Where there is no way out but its sockets: that one it takes, and no other.
+ */
 static void by_a_broker(void)
 {
 	struct broker_answer answer = {0};
