@@ -44,7 +44,6 @@ struct filewalk *filewalk_new(struct arena *a,
 	w->mask = 4095;
 	w->buckets = arena_array(a, w->mask + 1, sizeof(*w->buckets));
 	for (uint32_t i = 0; i < n; i++) {
-		w->same[i] = 0;
 		while (lists[w->same[i]] != lists[i])
 			w->same[i]++;
 		w->m[i] = w->same[i] < i ? w->m[w->same[i]]
@@ -159,8 +158,7 @@ static uint32_t choose_byte(struct filewalk *w, const struct state *s,
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < w->n; i++)
-		if (is_own(w, s, i))
-			automaton_split(w->m[i], &s->at[i], &classes);
+		automaton_split(w->m[i], &s->at[i], &classes);
 	w->steps += (uint64_t)classes.sets * SET_STEPS;
 	/* Dots are told apart, for the sake of "." and "..". */
 	classes.named['.' >> 6] |= 1ull << ('.' & 63);
@@ -169,9 +167,7 @@ static uint32_t choose_byte(struct filewalk *w, const struct state *s,
 		bool named = classes.named[byte >> 6] >> (byte & 63) & 1;
 		bool *was = &chosen[named][named ? byte : classes.of[byte]];
 
-		/* A request shows no blank at the start of a path. */
-		if (*was || byte == '/' || byte == 0 ||
-		    (byte == ' ' && s->parent == UINT32_MAX))
+		if (*was || byte == '/' || byte == 0)
 			continue;
 		*was = true;
 		out[n++] = byte;

@@ -22,7 +22,7 @@ struct filewalk;
 /*
  * Called for each class, first as a file and then as a directory. For a
  * directory the answer says which lists matter below it, one bit each; none:
- * nothing there does. Lists that hold it are left out by themselves.
+ * nothing there does. A list that was left out stays so.
  */
 typedef uint32_t (*filewalk_visit)(void *ctx, struct filewalk *w,
 				   const struct filewalk_end *e);
