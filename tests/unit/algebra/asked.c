@@ -32,6 +32,11 @@ static const struct asked_row connections[] = {
 	 "tcp 127.0.0.1:443 a.test", "private-address by a.test tcp/1-65535 private"},
 	{"allow 10.0.0.0/8 tcp/22\nallow a.test\n", "tcp 10.0.0.1:22 a.test",
 	 "granted by 10.0.0.0/8 tcp/22"},
+	/* S-3 */
+	{"allow a.test:443\nallow *.test tcp/80 private\n",
+	 "tcp 10.0.0.1:443 a.test", "private-address by a.test tcp/443"},
+	{"allow a.test:443\nallow *.test tcp/80 private\n",
+	 "tcp 10.0.0.1:80 a.test", "granted by *.test tcp/80 private"},
 	/* '*' */
 	{"allow *\n", "203.0.113.1:443", "granted by * tcp/1-65535"},
 	{"allow *\n", "10.0.0.1:443", "no-grant"},
@@ -105,6 +110,9 @@ static const struct asked_row connections[] = {
 
 /* N-12, N-13, N-20, N-21 */
 static const struct asked_row quic[] = {
+	{"deny a.test tcp/443\n", "quic a.test:443", "no-grant"},
+	{"allow a.test tcp/443\ndeny a.test tcp/443 http=GET\n",
+	 "quic a.test:443", "udp by a.test tcp/443"},
 	{"allow a.test udp/443\n", "quic a.test:443",
 	 "granted by a.test udp/443"},
 	{"allow a.test udp/443\ndeny a.test tcp/443\n", "quic a.test:443",
@@ -240,6 +248,9 @@ static const struct asked_row askable[] = {
 	 "ask by 127.0.0.1/32 tcp/1-65535 for=session wait=1m"},
 	{"ask a.test\n", "read a.test", "granted"},
 	{"ask a.test\n", "docker-arg --init", "no-grant"},
+	{"ask *\n", "tcp 203.0.113.1:80 host", "no-grant"},
+	{"allow a.test http=GET+/x\nask a.test http=PUT\n",
+	 "PUT http://a.test/a/../b", "path-not-canonical"},
 	/* the widest answer, then the longest wait. */
 	{"ask a.test for=once\nask *.test for=always\nask **.test\n",
 	 "a.test:443", "ask by *.test tcp/1-65535 for=always wait=1m"},
@@ -289,8 +300,80 @@ static void check_wait(void)
 	test_policy_done(&t);
 }
 
+/* An option of docker's that it gets, or not. */
+static void check_arg(void)
+{
+	struct ir_request r = {.kind = IR_REQ_ARG, .arg = STR("--init")};
+	struct test_policy t;
+	struct decision d;
+
+	CHECK(test_policy_make(&t, ""));
+	d = decide_asked(t.a, &t.policy, NULL, &r);
+	CHECK(d.verdict == VERDICT_DENY && d.reason == REASON_NO_GRANT);
+	*vec_push(t.a, &t.policy.docker_args) =
+		(struct arg){.option = STR("init")};
+	d = decide_asked(t.a, &t.policy, NULL, &r);
+	CHECK(d.verdict == VERDICT_ALLOW && d.reason == REASON_GRANTED);
+	test_policy_done(&t);
+}
+
+/* H-5: of the machine's names nobody is asked, whatever the request. */
+static void check_machine(void)
+{
+	struct ir_request requests[] = {
+		{.kind = IR_REQ_CONNECT, .name = STR("host"), .port = 80},
+		{.kind = IR_REQ_RESOLVE, .name = STR("host"), .type = STR("A")},
+		{.kind = IR_REQ_HTTP,
+		 .method = STR("GET"),
+		 .url = {.who = IR_DEST_HOST,
+			 .name = STR("host"),
+			 .port = 80,
+			 .path = STR("/")}},
+	};
+	struct test_policy t;
+
+	CHECK(test_policy_make(&t, "ask *\n"));
+	for (size_t i = 0; i < ARRAY_LEN(requests); i++) {
+		struct ir_request *r = &requests[i];
+
+		CHECK(decide_asked(t.a, &t.policy, NULL, r).verdict ==
+		      VERDICT_DENY);
+		r->name = r->url.name = STR("a.test");
+		CHECK(decide_asked(t.a, &t.policy, NULL, r).verdict ==
+		      VERDICT_ASK);
+	}
+	test_policy_done(&t);
+}
+
+/* The room that is made once is of its own policy, and a copy. */
+static void check_room(void)
+{
+	struct test_policy t, other;
+	struct decide_files *f;
+	struct ir_grant *room;
+
+	CHECK(test_policy_make(&t, "allow a.test\nallow b.test\nask c.test\n"));
+	CHECK(test_policy_make(&other, "allow a.test\n"));
+	f = decide_files_new(t.a, &t.policy);
+	room = decide_files_room(f, &t.policy);
+	CHECK(room && room != t.policy.allow.v);
+	for (int k = 0; room && k < 2; k++)
+		CHECK(str_eq(room[k].canon, t.policy.allow.v[k].canon));
+	CHECK(!decide_files_room(f, &other.policy));
+	CHECK(!decide_files_room(NULL, &t.policy));
+	other.policy.allow.v = t.policy.allow.v;
+	CHECK(!decide_files_room(f, &other.policy));
+	CHECK(!decide_files_room(decide_files_new(other.a, &other.policy),
+				 &other.policy));
+	test_policy_done(&t);
+	test_policy_done(&other);
+}
+
 int main(void)
 {
+	check_arg();
+	check_machine();
+	check_room();
 	check_wait();
 	ASKED_ROWS(connections);
 	ASKED_ROWS(quic);

@@ -152,6 +152,8 @@ static const struct asked_row denials[] = {
 	 "GET http://a.test/%28a", "granted by a.test tcp/1-65535"},
 	{"allow a.test\ndeny a.test tcp/80 http=*+/(\n", "GET http://a.test/",
 	 "granted by a.test tcp/1-65535"},
+	{"allow a.test\ndeny a.test tcp/80 http=*+/(\n", "GET http://a.test/x28",
+	 "granted by a.test tcp/1-65535"},
 	{"allow a.test tcp/80 http=*+/(\n", "GET http://a.test/%28",
 	 "path by a.test tcp/80 http [* /(]"},
 	{"allow a.test tcp/80 http=*+/(\n", "GET http://a.test/(",
@@ -198,6 +200,16 @@ static const struct asked_row paths[] = {
 	 "path by https://a.test/x/ tcp/443 http [GET /x/z]"},
 	{"allow https://a.test/x/ http=GET+/z\n", "GET https://a.test/z",
 	 "path by https://a.test/x/ tcp/443 http [GET /z]"},
+};
+
+/* Names that end in a digit, and addresses, which no pattern is about. */
+static const struct asked_row digits[] = {
+	{"allow *.b0\n", "GET http://a.b0/", "granted by *.b0 tcp/1-65535"},
+	{"allow *.b9\n", "GET http://a.b9/", "granted by *.b9 tcp/1-65535"},
+	{"allow *.*.*.*\n", "GET http://203.0.113.10/", "no-grant"},
+	{"allow *.*.*.*\n", "GET http://203.0.113.19/", "no-grant"},
+	{"allow *.*.*.*\n", "GET http://a.b.c.d1/",
+	 "granted by *.*.*.* tcp/1-65535"},
 };
 
 /* --- to an address -------------------------------------------------------- */
@@ -264,6 +276,11 @@ static const struct asked_row addresses[] = {
 	{"allow 203.0.113.0/24\ndeny 203.0.113.1 tcp/81 http=GET+/x\n"
 	 "deny b.test tcp/80\n",
 	 "GET http://203.0.113.1//", "granted by 203.0.113.0/24 tcp/1-65535"},
+	/* A denial is of all its addresses, also in the floor. */
+	{"allow 127.0.0.1\ndeny 126.0.0.0/7 tcp/80 http=GET\n",
+	 "GET http://127.0.0.1/", "denied by 126.0.0.0/7 tcp/80 http [GET *]"},
+	{"allow 127.0.0.1\ndeny 126.0.0.0/7 tcp/80 http=GET\n",
+	 "PUT http://127.0.0.1/", "granted by 127.0.0.1/32 tcp/1-65535"},
 	/* N-3, N-19 */
 	{"allow 203.0.113.0/24\ndeny b.test\n", "GET https://203.0.113.1/",
 	 "granted by 203.0.113.0/24 tcp/1-65535"},
@@ -366,6 +383,12 @@ static const struct asked_row both[] = {
 	 "PUT https://a.test/ at 203.0.113.1", "granted by 203.0.113.0/24 tcp/1-65535"},
 	{"allow a.test http=GET+/x\nallow 203.0.113.0/24\n",
 	 "GET http://a.test// at 203.0.113.1", "granted by 203.0.113.0/24 tcp/1-65535"},
+	{"allow 203.0.113.0/24\nallow a.test http=GET\ndeny b.test\n",
+	 "CONNECT https://a.test/ at 203.0.113.1", "granted by 203.0.113.0/24 tcp/1-65535"},
+	{"allow * http=GET\nallow a.test http=PUT\n",
+	 "PUT http://a.test/ at 203.0.113.1 unresolved", "method by * tcp/1-65535 http [GET *]"},
+	{"allow * http=GET\nallow a.test http=PUT\n",
+	 "PUT http://a.test/ at 203.0.113.1", "granted by a.test tcp/1-65535 http [PUT *]"},
 	{"allow 192.0.0.5 tcp/80\n", "GET http://host/",
 	 "granted by host tcp/80"},
 	{"allow 192.0.0.5 tcp/80 http=GET\n", "PUT http://host/",
@@ -379,6 +402,7 @@ int main(void)
 	ASKED_ROWS(names);
 	ASKED_ROWS(denials);
 	ASKED_ROWS(paths);
+	ASKED_ROWS(digits);
 	ASKED_ROWS(addresses);
 	ASKED_ROWS(both);
 	return check_status();

@@ -121,6 +121,7 @@ static void check_files(void)
 	CHECK(decide_read(f, STR("secrets/public")).verdict == VERDICT_DENY);
 	CHECK(decide_read(f, STR("secrets")).verdict == VERDICT_ALLOW);
 	CHECK(decide_read(f, STR("secrets/")).verdict == VERDICT_DENY);
+	CHECK(decide_read(f, STR("/")).verdict == VERDICT_ALLOW);
 	CHECK(decide_read(f, STR("ca.pem")).verdict == VERDICT_ALLOW);
 	CHECK(decide_read(f, STR("x/key.pem")).verdict == VERDICT_DENY);
 	CHECK(decide_write(f, STR("src/main.c")).verdict == VERDICT_ALLOW);
@@ -143,6 +144,8 @@ static const struct {
 	const char *text, *options;
 } options[] = {
 	{"--privileged", " --privileged"},
+	{"--nothing=1", " --nothing=1"},
+	{"--volume=true", " --volume=true"},
 	{"--privileged=true", " --privileged"},
 	{"--privileged=false", " --privileged=false"},
 	{"--privileged false", " --privileged=false"},
@@ -263,6 +266,7 @@ static const struct {
 	{STR_INIT("/%25"), false},    {STR_INIT("/%C3%A4"), true},
 	{STR_INIT("/%c3"), false},    {STR_INIT("/%Ca"), false},
 	{STR_INIT("/%"), false},      {STR_INIT("/%2"), false},
+	{STR_INIT("/%4G"), false},    {STR_INIT("/%G4"), false},
 	{STR_INIT("/%2G"), false},    {STR_INIT("/%G2"), false},
 	{STR_INIT("/%00"), false},    {STR_INIT("/%3B"), true},
 };
@@ -318,6 +322,15 @@ static const struct {
 	 "//", REASON_PATH_NOT_CANONICAL},
 	{"allow 203.0.113.0/24\ndeny a.test http=GET+/b/\n", "a.test",
 	 "203.0.113.1", false, false, 80, "//", REASON_PATH_NOT_CANONICAL},
+	/* Who states no name is nobody's; packets are denied before. */
+	{"allow *\ndeny a.test\n", "", "203.0.113.1", false, false, 80, "/",
+	 REASON_NO_GRANT},
+	{"allow 203.0.113.0/24\ndeny 203.0.113.1 tcp/443\n"
+	 "deny a.test tcp/443\n",
+	 "", "203.0.113.1", true, false, 443, "/", REASON_GRANTED},
+	/* Of a hello alone no method is known. */
+	{"allow a.test http=PUT\n", "a.test", "203.0.113.1", true, false, 443,
+	 "/", REASON_GRANTED},
 };
 
 static void check_requests(void)
@@ -349,6 +362,143 @@ static void check_requests(void)
 	}
 }
 
+/* N-14 */
+static void check_mismatch(void)
+{
+	struct decide_request r = {.tls = true,
+				   .port = 443,
+				   .is_pinned = true,
+				   .sni = STR("a.test"),
+				   .host = STR("b.test"),
+				   .method = STR("GET"),
+				   .path = STR("/")};
+	struct test_policy t;
+
+	CHECK(test_policy_make(&t, "allow a.test inspect\nallow b.test\n"));
+	CHECK(decide_request(t.a, &t.policy, &r).reason ==
+	      REASON_NAME_MISMATCH);
+	r.host = r.sni;
+	CHECK(decide_request(t.a, &t.policy, &r).reason == REASON_GRANTED);
+	r.tls = false; /* there is no hello */
+	r.host = STR("b.test");
+	CHECK(decide_request(t.a, &t.policy, &r).reason == REASON_GRANTED);
+	test_policy_done(&t);
+}
+
+/* N-7, Q-5: whose TLS is opened. */
+static const struct {
+	const char *policy, *sni, *addr;
+	uint16_t port;
+	bool decrypts;
+} opened[] = {
+	{"allow a.test\n", "a.test", NULL, 443, false},
+	{"allow a.test inspect\n", "a.test", NULL, 443, true},
+	{"allow a.test inspect\n", "", NULL, 443, false},
+	{"allow a.test inspect\n", "b.test", NULL, 443, false},
+	{"allow a.test http=GET\n", "a.test", NULL, 443, true},
+	{"allow a.test tcp/444 http=GET\n", "a.test", NULL, 443, false},
+	{"allow a.test\ndeny a.test tcp/443 http=GET\n", "a.test", NULL, 443,
+	 true},
+	{"allow a.test\ndeny a.test tcp/443\n", "a.test", NULL, 443, false},
+	{"allow a.test\ncredential a.test X-K K\n", "a.test", NULL, 443, true},
+	{"allow a.test inspect\nallow 203.0.113.0/24\n", "a.test",
+	 "203.0.113.1", 443, false},
+	{"allow a.test inspect\nallow 203.0.113.0/24\ndeny b.test\n", "a.test",
+	 "203.0.113.1", 443, false},
+	{"allow 203.0.113.0/24\ndeny a.test tcp/443 http=GET\n", "a.test",
+	 "203.0.113.1", 443, true},
+	{"allow 203.0.113.0/24\ndeny a.test tcp/444 http=GET\n", "a.test",
+	 "203.0.113.1", 443, false},
+	{"allow 203.0.113.0/24\ncredential a.test X-K K\n", "a.test",
+	 "203.0.113.1", 443, false},
+};
+
+static void check_opened(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(opened); i++) {
+		struct decide_request r = {.tls = true,
+					   .port = opened[i].port,
+					   .is_pinned = true,
+					   .sni = str_of(opened[i].sni)};
+		struct test_policy t;
+
+		CHECK(test_policy_make(&t, opened[i].policy));
+		if (opened[i].addr)
+			r.has_addr =
+				addr_parse(str_of(opened[i].addr), &r.addr);
+		CHECK_MSG(decide_decrypts(&t.policy, &r) == opened[i].decrypts,
+			  "%zu %s", i, opened[i].policy);
+		test_policy_done(&t);
+	}
+}
+
+/* S-1 to S-5, H-6: what becomes of an address in an answer. */
+static const struct {
+	const char *policy, *name, *addr;
+	enum decide_keep keep;
+} answers[] = {
+	{"", "a.test", "203.0.113.1", DECIDE_KEEP_OPEN},
+	{"allow 203.0.113.0/24\n", "a.test", "203.0.113.1", DECIDE_KEEP_OPEN},
+	{"allow a.test\n", "a.test", "10.0.0.1", DECIDE_DROP_PRIVATE},
+	{"allow a.test public\n", "a.test", "10.0.0.1", DECIDE_DROP_PRIVATE},
+	{"allow a.test private\n", "a.test", "10.0.0.1", DECIDE_KEEP_OPEN},
+	{"allow *.test private\n", "a.test", "10.0.0.1", DECIDE_KEEP_OPEN},
+	{"allow * private\n", "a.test", "10.0.0.1", DECIDE_KEEP_OPEN},
+	{"allow https://a.test/ private\n", "a.test", "10.0.0.1",
+	 DECIDE_KEEP_OPEN},
+	{"allow https://*.test/ private\n", "a.test", "10.0.0.1",
+	 DECIDE_KEEP_OPEN},
+	{"allow b.test private\n", "a.test", "10.0.0.1", DECIDE_DROP_PRIVATE},
+	{"allow 10.0.0.0/8\n", "a.test", "10.0.0.1", DECIDE_KEEP_COVERED},
+	{"allow 10.0.0.0/8 udp/9\n", "a.test", "10.0.0.1", DECIDE_KEEP_COVERED},
+	{"allow 10.0.0.0/8 http=GET\n", "a.test", "10.0.0.1",
+	 DECIDE_DROP_PRIVATE},
+	{"allow http://10.0.0.1/\n", "a.test", "10.0.0.1", DECIDE_DROP_PRIVATE},
+	{"allow 10.0.0.0/16\n", "a.test", "10.1.0.1", DECIDE_DROP_PRIVATE},
+	{"allow a.test private\n", "a.test", "127.0.0.1", DECIDE_DROP_FLOOR},
+	{"allow 127.0.0.0/8\n", "a.test", "127.0.0.1", DECIDE_DROP_FLOOR},
+	{"allow 127.0.0.1\n", "a.test", "127.0.0.1", DECIDE_KEEP_COVERED},
+	{"allow 127.0.0.1 http=GET\n", "a.test", "127.0.0.1", DECIDE_DROP_FLOOR},
+	{"allow 192.0.0.5 tcp/80\n", "a.test", "192.0.0.5", DECIDE_DROP_FLOOR},
+	{"allow 192.0.0.5 tcp/80\n", "host", "192.0.0.5", DECIDE_KEEP_COVERED},
+	{"", "host", "192.0.0.5", DECIDE_DROP_FLOOR},
+};
+
+static void check_answers(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
+		struct test_policy t;
+		struct addr addr;
+
+		CHECK(test_policy_make(&t, answers[i].policy));
+		CHECK(addr_parse(str_of(answers[i].addr), &addr));
+		CHECK_MSG(decide_answer(&t.policy, str_of(answers[i].name),
+					&addr) == answers[i].keep,
+			  "%zu %s", i, answers[i].policy);
+		test_policy_done(&t);
+	}
+}
+
+/* Of several that speak of a name the first. */
+static void check_purpose(void)
+{
+	static const char *const dests[] = {"*.test", "a.test", "b.org"};
+	struct ir_policy p = {0};
+	struct arena *a = arena_new();
+
+	for (size_t i = 0; i < ARRAY_LEN(dests); i++) {
+		__typeof__(p.purposes.v) x = vec_push(a, &p.purposes);
+
+		test_dest(str_of(dests[i]), &x->dest);
+		x->reason = str_of(dests[i]);
+	}
+	CHECK(str_is(decide_purpose(&p, STR("a.test")), "*.test"));
+	CHECK(str_is(decide_purpose(&p, STR("b.org")), "b.org"));
+	CHECK(decide_purpose(&p, STR("a.b.org")).n == 0);
+	CHECK(decide_purpose(&p, STR("test")).n == 0);
+	arena_free(a);
+}
+
 /* Of '*' an address alone is nothing's name. */
 static void check_any(void)
 {
@@ -366,6 +516,10 @@ static void check_any(void)
 int main(void)
 {
 	check_requests();
+	check_mismatch();
+	check_opened();
+	check_answers();
+	check_purpose();
 	check_any();
 	check_options();
 	check_paths();
