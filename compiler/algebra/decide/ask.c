@@ -49,18 +49,17 @@ static struct decision ask_by_name(struct arena *a, const struct ir_policy *p,
 	struct decide_request q = {.tls = u->scheme == IR_SCHEME_HTTPS,
 				   .port = u->port,
 				   .is_pinned = true,
+				   .sni = u->name,
 				   .host = u->name,
 				   .method = r->method,
 				   .path = u->path};
 
 	if (d)
 		return (struct decision){.reason = REASON_DENIED, .grant = d};
-	if (direct && str_is(r->method, "CONNECT"))
+	if (direct)
 		return (struct decision){.verdict = VERDICT_ALLOW,
 					 .reason = REASON_GRANTED,
 					 .grant = direct};
-	if (q.tls)
-		q.sni = u->name;
 	return decide_request(a, p, &q);
 }
 
@@ -107,6 +106,7 @@ static struct decision ask_at(struct arena *a, const struct ir_policy *p,
 				   .has_addr = true,
 				   .addr = r->addr,
 				   .is_pinned = is_tied(p, r),
+				   .sni = u->name,
 				   .host = u->name,
 				   .method = r->method,
 				   .path = u->path};
@@ -122,8 +122,6 @@ static struct decision ask_at(struct arena *a, const struct ir_policy *p,
 	     (any_without_http(&p->allow, f.port) &&
 	      addr_scope(&f.addr) == ADDR_PUBLIC)))
 		return d;
-	if (q.tls)
-		q.sni = u->name;
 	return decide_request(a, p, &q);
 }
 
@@ -298,7 +296,7 @@ struct decision decide_part(struct arena *a, const struct ir_policy *p,
 {
 	struct decision d = decide_granted(a, p, unseen, files, r);
 
-	if (d.verdict == VERDICT_ALLOW || p->ask.n == 0)
+	if (d.verdict == VERDICT_ALLOW)
 		return d;
 	return decide_askable(a, p, unseen, files, r, d);
 }

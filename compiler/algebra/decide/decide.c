@@ -54,8 +54,7 @@ static bool dest_names(const struct ir_dest *d, struct str name)
 			return str_eq(d->u.url.name, name);
 		if (d->u.url.who == IR_DEST_CIDR)
 			return ir_dest_machine(d) && addr_names_machine(name);
-		return d->u.url.who == IR_DEST_PATTERN &&
-		       name_matches(d->u.url.name, name);
+		return name_matches(d->u.url.name, name);
 	case IR_DEST_CIDR:
 		return ir_dest_machine(d) && addr_names_machine(name);
 	case IR_DEST_POISON:
@@ -71,10 +70,10 @@ static bool is_private(const struct ir_grant *g)
 
 /* --- addresses ----------------------------------------------------------- */
 
+/* Of a network, as the floor's all are. */
 static bool covers_address(const struct ir_grant *g, const struct addr *addr)
 {
-	return g->dest.kind == IR_DEST_CIDR && !g->has_http &&
-	       cidr_has(&g->dest.u.cidr.net, addr);
+	return !g->has_http && cidr_has(&g->dest.u.cidr.net, addr);
 }
 
 /* Does a grant open the address as such, whatever the port? */
@@ -136,8 +135,7 @@ static bool denies_flow(const struct ir_grant *d, const struct decide_flow *f)
 		return f->has_addr && covers_address(d, &f->addr);
 	case IR_DEST_HOST:
 	case IR_DEST_PATTERN:
-		return !d->has_http && f->name.n &&
-		       dest_names(&d->dest, f->name);
+		return !d->has_http && dest_names(&d->dest, f->name);
 	case IR_DEST_URL:
 	case IR_DEST_POISON:
 		return false;
@@ -290,7 +288,7 @@ static const struct ir_grant *quic_of(const struct ir_policy *p,
 {
 	bool unnamed;
 
-	if (!f->is_quic || f->proto != IR_PROTO_UDP)
+	if (!f->is_quic)
 		return NULL;
 	if (!decide_quic_blind(p, f))
 		return quic_granted(p, f, &unnamed) ? quic_of_name(p, f) : NULL;

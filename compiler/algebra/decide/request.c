@@ -22,7 +22,7 @@ static int escaped_byte(struct str s, size_t i)
 	int lo = i + 2 < s.n ? ascii_hex(s.p[i + 2]) : -1;
 	int v = hi * 16 + lo;
 
-	if (hi < 0 || lo < 0 || ascii_is_lower(s.p[i + 1]) ||
+	if (lo < 0 || ascii_is_lower(s.p[i + 1]) ||
 	    ascii_is_lower(s.p[i + 2]) || ascii_is_unreserved((char)v) ||
 	    v == '/' || v == '\\' || v == '%' || v < 0x20 || v == 0x7f)
 		return -1;
@@ -125,7 +125,7 @@ static bool has_port(const struct ir_grant *g, uint16_t port)
 static bool is_address(struct str name)
 {
 	struct addr ignored;
-	char last = name.n ? name.p[name.n - 1] : 'x';
+	char last = name.p[name.n - 1];
 
 	if ((last < '0' || last > '9') && str_find(name, ':', 0) == name.n)
 		return false;
@@ -153,9 +153,7 @@ static bool speaks_http(const struct ir_grant *g, const struct asked *q)
 	case IR_DEST_PATTERN:
 		return name_matches(g->dest.u.pattern.name, q->name);
 	case IR_DEST_URL:
-		return g->dest.u.url.who == IR_DEST_HOST
-			       ? str_eq(g->dest.u.url.name, q->name)
-			       : name_matches(g->dest.u.url.name, q->name);
+		return name_matches(g->dest.u.url.name, q->name);
 	case IR_DEST_CIDR:
 	case IR_DEST_POISON:
 		return false;
@@ -262,8 +260,6 @@ static enum reason by_rules(const struct asked *q, const struct ir_grant *g)
 	struct http_rules rules = http_rules(q->a, g);
 	enum reason best = REASON_METHOD;
 
-	if (!ir_grant_http(g))
-		return REASON_GRANTED;
 	for (uint32_t i = 0; i < rules.n; i++) {
 		if (!has_method(&rules.v[i], q->r->method))
 			continue;
@@ -397,7 +393,7 @@ struct decision decide_request(struct arena *a, const struct ir_policy *p,
 	if (r->tls) {
 		struct decision d = decide_hello(&q);
 
-		if (d.verdict == VERDICT_DENY || r->only_hello || q.name.n == 0 ||
+		if (d.verdict == VERDICT_DENY || r->only_hello ||
 		    !decrypts_asked(&q))
 			return d;
 	}

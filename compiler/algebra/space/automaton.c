@@ -104,10 +104,11 @@ static void begin_set(struct automaton *m, automaton_set *out)
 	out->n = 0;
 }
 
-/* Does the pattern match, whatever else the name has? */
+/* Does the pattern match, whatever else the name has? Its end has no token,
+ * and what is inside of a segment neither of these. */
 static bool is_sure(const struct automaton *m, const struct place *p)
 {
-	if (p->kind != PLACE_TOKEN || p->dir_only)
+	if (p->dir_only)
 		return false;
 	return p->token.kind == GITIGNORE_REST ||
 	       (p->token.kind == GITIGNORE_STAR &&
@@ -242,6 +243,7 @@ uint32_t automaton_verdict(const struct automaton *m, const automaton_set *at,
 {
 	uint32_t best = AUTOMATON_NONE;
 
+	/* Places are in the order of patterns: the last one counts. */
 	*out_back = false;
 	vec_each(i, at) {
 		const struct place *p = &m->places.v[*i];
@@ -249,7 +251,7 @@ uint32_t automaton_verdict(const struct automaton *m, const automaton_set *at,
 			   (p->kind == PLACE_TOKEN &&
 			    p->token.kind == GITIGNORE_REST);
 
-		if (!end || (best != AUTOMATON_NONE && p->pattern < best))
+		if (!end)
 			continue;
 		if (gitignore_shape(m->g, p->pattern).dir_only && !is_dir)
 			continue;

@@ -65,9 +65,7 @@ static int by_place(const void *va, const void *vb)
 
 	if (a->proto != b->proto)
 		return (int)a->proto - (int)b->proto;
-	if (a->at != b->at)
-		return a->at < b->at ? -1 : 1;
-	return (a->id > b->id) - (a->id < b->id);
+	return (a->at > b->at) - (a->at < b->at);
 }
 
 static void add_edges(struct arena *a, edge_list *to, const ir_ports *ports,
@@ -104,14 +102,13 @@ static void add_rule_edges(struct arena *a, edge_list *to, const struct rule *r,
 
 static uint16_t best_known(enum ir_proto proto, uint16_t lo, uint16_t hi)
 {
-	static const uint16_t tcp[] = {443, 80, 22, 8080, 53};
-	static const uint16_t udp[] = {53, 443, 123};
+	static const uint16_t tcp[] = {443, 80, 22, 8080, 53, 0};
+	static const uint16_t udp[] = {53, 443, 123, 0};
 	const uint16_t *known = proto == IR_PROTO_TCP ? tcp : udp;
-	size_t n = proto == IR_PROTO_TCP ? ARRAY_LEN(tcp) : ARRAY_LEN(udp);
 
-	for (size_t i = 0; i < n; i++)
-		if (lo <= known[i] && known[i] <= hi)
-			return known[i];
+	for (; *known; known++)
+		if (lo <= *known && *known <= hi)
+			return *known;
 	return lo;
 }
 
@@ -226,15 +223,13 @@ void cells_ports(struct sides *s, const uint32_t *ids, uint32_t n,
 	add_openers(&w, ids, n);
 	if (only)
 		add_edges(s->scratch, &edges, only, SIDES_NONE);
-	if (edges.n == 0)
-		return;
 	vec_sort(&edges, by_place);
+	/* At the end of a protocol, and behind the last edge, nothing is open. */
 	for (uint32_t i = 0; i < edges.n; i++) {
 		const struct edge *e = &edges.v[i], *next = e + 1;
 
 		step_edge(&w, e);
-		if (i + 1 < edges.n && next->proto == e->proto &&
-		    next->at > e->at)
+		if (i + 1 < edges.n && next->at > e->at)
 			put_ports(&w, e, next->at);
 	}
 }
@@ -298,19 +293,13 @@ static void add_rule(struct requests *q, uint32_t id)
 	}
 }
 
-static bool has_http(const struct sides *s, uint32_t rule)
-{
-	return rule_grant(&s->rules.v[rule])->has_http;
-}
-
 /*
- * Entries lie in the order of rules. Methods that they name are put into
- * out_methods; false: the path is not in the set that was asked for.
+ * Entries lie in the order of rules, those of a whole rule before its parts.
+ * Methods that they name are put into out_methods; false: the path is not in the set that was asked for.
  */
 static bool put_views(struct requests *q, const struct paths_class *c,
 		      ir_texts *out_methods)
 {
-	static const struct ir_http none;
 	struct sides *s = q->s;
 	bool within = !q->only;
 
@@ -335,7 +324,7 @@ static bool put_views(struct requests *q, const struct paths_class *c,
 
 			if (x->rule != e->rule)
 				break;
-			if (x->http == WHOLE || x->http == last)
+			if (x->http == last)
 				continue;
 			last = x->http;
 			h = &rule_grant(&s->rules.v[x->rule])->http.v[last];
@@ -343,9 +332,7 @@ static bool put_views(struct requests *q, const struct paths_class *c,
 			vec_each(m, &h->methods)
 				*vec_push(s->scratch, out_methods) = *m;
 		}
-		sides_put(s, e->rule,
-			  http.n || !has_http(s, e->rule) ? http.v : &none,
-			  http.n);
+		sides_put(s, e->rule, http.v, http.n);
 		*vec_push(s->scratch, &q->rules) = e->rule;
 	}
 	return within;
@@ -385,13 +372,11 @@ static void ask_request(struct requests *q, struct str path, struct str method,
 
 	r->kind = IR_REQ_HTTP;
 	r->method = method;
-	r->url.who = to->has_addr && !to->name.n ? IR_DEST_CIDR : IR_DEST_HOST;
+	r->url.who = to->name.n ? IR_DEST_HOST : IR_DEST_CIDR;
 	r->url.name = to->name;
 	r->has_addr = to->has_addr && to->name.n;
 	r->addr = to->addr;
-	if (to->has_addr && !to->name.n)
-		r->url.net =
-			(struct cidr){to->addr, addr_bits(to->addr.family)};
+	r->url.net = (struct cidr){to->addr, addr_bits(to->addr.family)};
 	r->url.port = q->port;
 	r->url.path = path;
 	for (int i = 0; i < 2; i++) {

@@ -21,7 +21,6 @@ static void put_effect(struct buf *b, const struct rule *r, bool requests)
 
 	for (size_t i = 0; i < n; i++)
 		buf_addc(b, bits[i] ? '1' : '0');
-	buf_addc(b, ' ');
 	ir_ports_put(b, &g->ports);
 	if (requests && g->dest.kind == IR_DEST_URL)
 		buf_addf(b, " %d%.*s", g->dest.u.url.scheme,

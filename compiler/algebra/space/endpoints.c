@@ -86,26 +86,6 @@ static void visit_name(void *ctx, const struct names_class *c)
 	p->to.name = c->name;
 }
 
-/* Whether the floor holds the address in either policy. */
-static uint32_t floor_bits(struct finder *f, struct endpoint *p)
-{
-	struct ir_request r = cells_connect(&p->to, IR_PROTO_TCP, 1);
-	uint32_t bits = 0;
-	bool floor = false;
-
-	for (uint32_t i = 0; i < p->n; i++)
-		floor |= rule_grant(&f->s->rules.v[p->ids[i]])->from.layer ==
-			 LAYER_FLOOR;
-	if (!floor)
-		return 0;
-	sides_put_all(f->s, p->ids, p->n);
-	for (int k = 0; k < 2; k++)
-		if (f->s->p[k] &&
-		    sides_ask(f->s, k, &r).d.reason == REASON_FLOOR)
-			bits |= 1u << k;
-	return bits;
-}
-
 static void visit_net(void *ctx, const struct nets_class *c)
 {
 	struct finder *f = ctx;
@@ -116,9 +96,7 @@ static void visit_net(void *ctx, const struct nets_class *c)
 	p->to.addr = c->shown;
 	p->scope = c->scope;
 	/* Numbers of effects are small: this one is none of them. */
-	p->key[p->n_key++] =
-		UINT32_MAX - ((uint32_t)c->scope << 2 | floor_bits(f, p));
-	sides_rest(f->s);
+	p->key[p->n_key++] = UINT32_MAX - (uint32_t)c->scope;
 }
 
 static void add_dest(struct finder *f, struct names *names, struct nets *nets,
@@ -133,7 +111,7 @@ static void add_dest(struct finder *f, struct names *names, struct nets *nets,
 		f->any_wanted = true;
 	else if (d->kind == IR_DEST_ANY)
 		*vec_push(f->s->a, &f->any) = id;
-	else if (name.n)
+	else
 		names_add(names, name, id);
 }
 
@@ -161,15 +139,12 @@ void endpoints_find(struct sides *s, const struct ir_dest *only, bool requests,
 static int by_key(const void *va, const void *vb)
 {
 	const struct endpoint *a = va, *b = vb;
-	int c = 0;
 
 	if (a->wanted != b->wanted)
 		return a->wanted ? -1 : 1;
 	if (a->n_key != b->n_key)
 		return a->n_key < b->n_key ? -1 : 1;
-	if (a->n_key)
-		c = memcmp(a->key, b->key, a->n_key * sizeof(*a->key));
-	return c;
+	return memcmp(a->key, b->key, a->n_key * sizeof(*a->key));
 }
 
 int endpoints_by_place(const struct endpoint *a, const struct endpoint *b)

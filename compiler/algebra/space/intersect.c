@@ -25,7 +25,7 @@ static label_list labels_of(struct arena *a, struct str name)
 
 static bool is_deep(const label_list *l, uint32_t i)
 {
-	return i + 1 == l->n && str_is(l->v[i], "**");
+	return str_is(l->v[i], "**");
 }
 
 static struct str joined_labels(struct arena *a, const label_list *l)
@@ -121,7 +121,8 @@ bool intersect_same(const struct ir_dest *x, const struct ir_dest *y)
 {
 	const struct cidr *nx = ir_dest_net(x), *ny = ir_dest_net(y);
 
-	if (nx || ny)
-		return nx && ny && cidr_cmp(nx, ny) == 0;
+	if (nx && ny)
+		return cidr_cmp(nx, ny) == 0;
+	/* A network has no name. */
 	return str_eq(ir_dest_name(x), ir_dest_name(y));
 }

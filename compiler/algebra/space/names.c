@@ -205,7 +205,7 @@ static struct str longer_name(const struct walk *w, struct set at)
 	struct str name = name_of(w, false);
 	label_list labels;
 
-	if (w->depth != 1 || w->owed || w->named)
+	if (w->depth != 1 || w->owed)
 		return name;
 	set_each(t, w, at) if ((*t)->here.n || (*t)->star ||
 			       (*t)->deep.n) return name;
@@ -238,8 +238,7 @@ static bool go_down(struct walk *w, struct set at, struct step step,
 		    bool literal)
 {
 	uint32_t kept = w->deep.n, beg = w->nodes.n;
-	bool owed = w->owed, named = w->named;
-	bool ok = true;
+	bool owed = w->owed, ok = true;
 
 	w->path[w->depth++] = step;
 	for (uint32_t i = at.beg; i < at.end; i++) {
@@ -259,8 +258,6 @@ static bool go_down(struct walk *w, struct set at, struct step step,
 	if (!too_long(w))
 		ok = walk_set(w, (struct set){beg, w->nodes.n});
 	w->nodes.n = beg;
-	w->owed = owed;
-	w->named = named;
 	w->deep.n = kept;
 	w->depth--;
 	return ok;
@@ -290,8 +287,7 @@ static bool is_like_others(const struct walk *w, struct set at)
 {
 	if (w->depth != 1 || !w->named)
 		return false;
-	set_each(t, w, at) if ((*t)->here.n &&
-			       *t != w->n->trie.root.star) return false;
+	set_each(t, w, at) if ((*t)->here.n) return false;
 	return true;
 }
 

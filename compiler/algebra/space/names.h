@@ -14,7 +14,8 @@
 struct names;
 
 struct names *names_new(struct arena *a);
-/* A name or a pattern, canonical; id is the caller's and not looked at. */
+/* A name or a pattern, canonical, and not '*' alone; id is the caller's and not
+ * looked at. */
 void names_add(struct names *n, struct str pattern, uint32_t id);
 
 /* One class: a name of it that people could have, and what matches. */

@@ -35,9 +35,8 @@ void nets_add(struct nets *n, const struct cidr *net, uint32_t id)
 static int by_net(const void *va, const void *vb)
 {
 	const struct entry *a = va, *b = vb;
-	int c = cidr_cmp(&a->net, &b->net);
 
-	return c ? c : (a->id > b->id) - (a->id < b->id);
+	return cidr_cmp(&a->net, &b->net);
 }
 
 /* The networks behind addr_scope(), sorted: the same for every list. */

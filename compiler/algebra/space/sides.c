@@ -201,8 +201,7 @@ void sides_put_all(struct sides *s, uint32_t *ids, uint32_t n)
 	sides_clear(s);
 	numbers_sort(ids, n);
 	for (uint32_t i = 0; i < n; i++)
-		if (i == 0 || ids[i] != ids[i - 1])
-			sides_put(s, ids[i], NULL, 0);
+		sides_put(s, ids[i], NULL, 0);
 }
 
 /* --- decisions ----------------------------------------------------------- */
