@@ -224,7 +224,7 @@ void cells_ports(struct sides *s, const uint32_t *ids, uint32_t n,
 	if (only)
 		add_edges(s->scratch, &edges, only, SIDES_NONE);
 	vec_sort(&edges, by_place);
-	/* At the end of a protocol, and behind the last edge, nothing is open. */
+	/* At the end of a protocol and behind the last edge none is open. */
 	for (uint32_t i = 0; i < edges.n; i++) {
 		const struct edge *e = &edges.v[i], *next = e + 1;
 
@@ -294,8 +294,9 @@ static void add_rule(struct requests *q, uint32_t id)
 }
 
 /*
- * Entries lie in the order of rules, those of a whole rule before its parts.
- * Methods that they name are put into out_methods; false: the path is not in the set that was asked for.
+ * Entries lie in the order of rules, that of a whole rule before its parts.
+ * Methods that they name are put into out_methods; false: the path is not in
+ * the set that was asked for.
  */
 static bool put_views(struct requests *q, const struct paths_class *c,
 		      ir_texts *out_methods)

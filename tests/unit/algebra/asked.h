@@ -53,8 +53,9 @@ static inline void asked_rows(const char *what, const struct asked_row *rows,
 		if (d.pattern)
 			said = arena_fmt(t.a, "%.*s by %.*s", STR_ARG(said),
 					 STR_ARG(d.pattern->line));
-		CHECK_MSG(str_is(said, rows[i].said), "%s %zu %s:\n\t\t\"%.*s\"",
-			  what, i, rows[i].request, STR_ARG(said));
+		CHECK_MSG(str_is(said, rows[i].said),
+			  "%s %zu %s:\n\t\t\"%.*s\"", what, i, rows[i].request,
+			  STR_ARG(said));
 		CHECK((d.verdict == VERDICT_ALLOW) ==
 		      (d.reason == REASON_GRANTED));
 		CHECK((d.verdict == VERDICT_ASK) == (d.reason == REASON_ASK));

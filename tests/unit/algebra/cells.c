@@ -10,8 +10,9 @@ static void show_ports(void *ctx, const struct cells_ports *p)
 {
 	struct cells *c = ctx;
 
-	buf_addf(&c->shown, "%s/%u-%u=",
-		 p->proto == IR_PROTO_TCP ? "tcp" : "udp", p->lo, p->hi);
+	buf_addf(&c->shown,
+		 "%s/%u-%u=", p->proto == IR_PROTO_TCP ? "tcp" : "udp", p->lo,
+		 p->hi);
 	show_rules(c, p->ids, p->n);
 	buf_addf(&c->shown, "@%u ", p->shown);
 }
@@ -25,13 +26,14 @@ static const struct {
 	 NULL, NULL, "tcp/1-50=0,1,2@22 tcp/51-75=0,2@53 tcp/76-100=0@80 "},
 	{"allow a.test tcp/1-100\nallow a.test tcp/20-40\n"
 	 "allow a.test tcp/30-75\nallow a.test tcp/35-36\n",
-	 NULL, NULL, "tcp/1-19=0@1 tcp/20-29=0,1@22 tcp/30-34=0,1,2@30 tcp/35-36=0,1,2,3@35 tcp/37-40=0,1,2@37 tcp/41-75=0,2@53 tcp/76-100=0@80 "},
+	 NULL, NULL,
+	 "tcp/1-19=0@1 tcp/20-29=0,1@22 tcp/30-34=0,1,2@30 tcp/35-36=0,1,2,3@35 tcp/37-40=0,1,2@37 tcp/41-75=0,2@53 tcp/76-100=0@80 "},
 	{"allow a.test udp/1-65535\ndeny a.test tcp/443,udp/443 http=GET\n",
 	 NULL, NULL, "udp/1-442=0@53 udp/443-443=0,1@443 udp/444-65535=0@444 "},
-	{"allow a.test udp/1-500\ndeny 203.0.113.0/24 tcp/443 http=GET\n",
-	 NULL, NULL, "udp/1-442=0,1@53 udp/443-443=0,1@443 udp/444-500=0,1@444 "},
-	{"allow a.test tcp/1-500\ndeny 203.0.113.0/24 tcp/443 http=GET\n",
-	 NULL, NULL, "tcp/1-442=0@80 tcp/443-443=0,1@443 tcp/444-500=0@444 "},
+	{"allow a.test udp/1-500\ndeny 203.0.113.0/24 tcp/443 http=GET\n", NULL,
+	 NULL, "udp/1-442=0,1@53 udp/443-443=0,1@443 udp/444-500=0,1@444 "},
+	{"allow a.test tcp/1-500\ndeny 203.0.113.0/24 tcp/443 http=GET\n", NULL,
+	 NULL, "tcp/1-442=0@80 tcp/443-443=0,1@443 tcp/444-500=0@444 "},
 	{"allow a.test udp/1-500\ndeny 203.0.113.0/24 tcp/443\n", NULL, NULL,
 	 "udp/1-500=0@53 "},
 	{"allow a.test:443\n", NULL, NULL, "tcp/443-443=0@443 "},
@@ -54,14 +56,14 @@ static const struct {
 	 "tcp/1-21=0@1 tcp/22-22=0,1@22 tcp/23-65535=0@443 "},
 	{"allow a.test udp/1-65535\ndeny a.test tcp/22\n", NULL, NULL,
 	 "udp/1-21=0@1 udp/22-22=0,1@22 udp/23-65535=0@53 "},
-	{"allow a.test udp/1-65535\ndeny a.test tcp/1-65535 http=GET\n", NULL, NULL,
-	 "udp/1-65535=0,1@53 "},
+	{"allow a.test udp/1-65535\ndeny a.test tcp/1-65535 http=GET\n", NULL,
+	 NULL, "udp/1-65535=0,1@53 "},
 	{"allow a.test udp/1-65535\ndeny http://a.test/\n", NULL, NULL,
 	 "udp/1-65535=0@53 "},
-	{"allow a.test udp/1-500\ndeny 203.0.113.0/24 tcp/1-65535 http=GET\n", NULL, NULL,
-	 "udp/1-500=0,1@53 "},
-	{"allow a.test tcp/1-500\ndeny 203.0.113.0/24 tcp/1-65535 http=GET\n", NULL, NULL,
-	 "tcp/1-500=0,1@443 "},
+	{"allow a.test udp/1-500\ndeny 203.0.113.0/24 tcp/1-65535 http=GET\n",
+	 NULL, NULL, "udp/1-500=0,1@53 "},
+	{"allow a.test tcp/1-500\ndeny 203.0.113.0/24 tcp/1-65535 http=GET\n",
+	 NULL, NULL, "tcp/1-500=0,1@443 "},
 	{"allow a.test\n", "allow a.test:443\n", NULL,
 	 "tcp/1-442=0@80 tcp/443-443=0,1@443 tcp/444-65535=0@8080 "},
 	{"allow a.test\n", NULL, "tcp/80", "tcp/80-80=0@80 "},
@@ -145,8 +147,7 @@ static void check_opened(void)
 
 		begin_cells(&c, opened[i].was, NULL, "", "127.0.0.1");
 		for (uint32_t k = 0; k < c.s.rules.n; k++) {
-			const struct ir_grant *g =
-				rule_grant(&c.s.rules.v[k]);
+			const struct ir_grant *g = rule_grant(&c.s.rules.v[k]);
 			const struct cidr *net = ir_dest_net(&g->dest);
 
 			if (!net || cidr_has(net, &c.to.addr))
@@ -166,11 +167,11 @@ static void check_copy(void)
 {
 	struct arena *a = arena_new();
 	char text[] = "abcde";
-	struct ir_request r = {.name = {text, 1},
-			       .method = {text + 1, 1},
-			       .type = {text + 2, 1},
-			       .url = {.name = {text + 3, 1},
-				       .path = {text + 4, 1}}};
+	struct ir_request r = {
+		.name = {text, 1},
+		.method = {text + 1, 1},
+		.type = {text + 2, 1},
+		.url = {.name = {text + 3, 1}, .path = {text + 4, 1}}};
 	struct ir_request kept = cells_kept(a, &r);
 
 	memset(text, 'x', 5);

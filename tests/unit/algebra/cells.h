@@ -29,8 +29,7 @@ static inline void begin_cells(struct cells *c, const char *was,
 		CHECK(test_policy_make(&c->is, now));
 	if (addr)
 		c->to.has_addr = addr_parse(str_of(addr), &c->to.addr);
-	sides_init(&c->s, c->was.a, &c->was.policy,
-		   now ? &c->is.policy : NULL);
+	sides_init(&c->s, c->was.a, &c->was.policy, now ? &c->is.policy : NULL);
 	for (uint32_t i = 0; i < c->s.rules.n; i++)
 		if (rule_grant(&c->s.rules.v[i])->from.layer != LAYER_FLOOR)
 			c->ids[c->n++] = i;

@@ -16,12 +16,12 @@ static void show_rulings(struct cells *c, const struct ir_request *r)
 		if (x.rule != SIDES_NONE)
 			buf_addf(&c->shown, ":%u", place_of(c, x.rule));
 		/* as by all rules together */
-		CHECK_MSG(decide_asked(c->was.a, c->s.p[side], NULL, r)
-					  .verdict == x.d.verdict,
-			  "%.*s", STR_ARG(buf_str(&c->shown)));
+		CHECK_MSG(
+			decide_asked(c->was.a, c->s.p[side], NULL, r).verdict ==
+				x.d.verdict,
+			"%.*s", STR_ARG(buf_str(&c->shown)));
 		CHECK((x.rule == SIDES_NONE) == !x.d.grant);
-		CHECK(!x.d.grant ||
-		      x.d.grant == c->s.rules.v[x.rule].g[side]);
+		CHECK(!x.d.grant || x.d.grant == c->s.rules.v[x.rule].g[side]);
 	}
 }
 
@@ -78,7 +78,8 @@ static const struct {
 	 "GET http://a.test/x 0 granted:0\n"
 	 "CONNECT? https://a.test/ 0 method\n"
 	 "CONNECT? http://a.test/ 0 method\n"},
-	{"allow a.test tcp/443 http=GET+/x http=POST+/x+/y\n", NULL, "a.test", NULL, 443, NULL,
+	{"allow a.test tcp/443 http=GET+/x http=POST+/x+/y\n", NULL, "a.test",
+	 NULL, 443, NULL,
 	 "GET* https://a.test/  no-grant\n"
 	 "GET* http://a.test/  no-grant\n"
 	 "PUT* https://a.test/x 0 method:0\n"
@@ -93,7 +94,8 @@ static const struct {
 	 "POST http://a.test/y 0 granted:0\n"
 	 "CONNECT? https://a.test/ 0 method\n"
 	 "CONNECT? http://a.test/ 0 method\n"},
-	{"allow a.test tcp/443 http=GET+POST+GET\n", NULL, "a.test", NULL, 443, NULL,
+	{"allow a.test tcp/443 http=GET+POST+GET\n", NULL, "a.test", NULL, 443,
+	 NULL,
 	 "PUT* https://a.test/ 0 method:0\n"
 	 "PUT* http://a.test/ 0 method:0\n"
 	 "GET https://a.test/ 0 granted:0\n"
@@ -102,14 +104,16 @@ static const struct {
 	 "POST http://a.test/ 0 granted:0\n"
 	 "CONNECT? https://a.test/ 0 method\n"
 	 "CONNECT? http://a.test/ 0 method\n"},
-	{"allow a.test tcp/443 http=GET+CONNECT\n", NULL, "a.test", NULL, 443, NULL,
+	{"allow a.test tcp/443 http=GET+CONNECT\n", NULL, "a.test", NULL, 443,
+	 NULL,
 	 "POST* https://a.test/ 0 method:0\n"
 	 "POST* http://a.test/ 0 method:0\n"
 	 "GET https://a.test/ 0 granted:0\n"
 	 "GET http://a.test/ 0 granted:0\n"
 	 "CONNECT https://a.test/ 0 method\n"
 	 "CONNECT http://a.test/ 0 method\n"},
-	{"allow a.test tcp/443 http=GET\n", "allow a.test tcp/443 http=POST\n", "a.test", NULL, 443, NULL,
+	{"allow a.test tcp/443 http=GET\n", "allow a.test tcp/443 http=POST\n",
+	 "a.test", NULL, 443, NULL,
 	 "PUT* https://a.test/ 0,1 method:0 method:1\n"
 	 "PUT* http://a.test/ 0,1 method:0 method:1\n"
 	 "GET https://a.test/ 0,1 granted:0 method:1\n"
@@ -118,7 +122,8 @@ static const struct {
 	 "POST http://a.test/ 0,1 method:0 granted:1\n"
 	 "CONNECT? https://a.test/ 0,1 method method\n"
 	 "CONNECT? http://a.test/ 0,1 method method\n"},
-	{"allow a.test:443\ndeny a.test tcp/1-65535 http=GET+/x\n", NULL, "a.test", NULL, 443, NULL,
+	{"allow a.test:443\ndeny a.test tcp/1-65535 http=GET+/x\n", NULL,
+	 "a.test", NULL, 443, NULL,
 	 "GET* https://a.test/ 0 granted:0\n"
 	 "GET* http://a.test/ 0 granted:0\n"
 	 "POST* https://a.test/x 0,1 granted:0\n"
@@ -127,7 +132,8 @@ static const struct {
 	 "GET http://a.test/x 0,1 denied:1\n"
 	 "CONNECT? https://a.test/ 0,1 method\n"
 	 "CONNECT? http://a.test/ 0,1 method\n"},
-	{"allow a.test tcp/443 http=*+/%28\ndeny a.test tcp/1-65535 http=GET+/(\n", NULL, "a.test", NULL, 443, NULL,
+	{"allow a.test tcp/443 http=*+/%28\ndeny a.test tcp/1-65535 http=GET+/(\n",
+	 NULL, "a.test", NULL, 443, NULL,
 	 "GET* https://a.test/  no-grant\n"
 	 "GET* http://a.test/  no-grant\n"
 	 "POST* https://a.test/%28 0,1 granted:0\n"
@@ -152,20 +158,24 @@ static const struct {
 	 "GET http://a.test/ 0 granted:0\n"
 	 "POST https://a.test/ 0 granted:0\n"
 	 "POST http://a.test/ 0 granted:0\n"},
-	{"allow a.test tcp/443 http=GET+/x\n", NULL, "a.test", NULL, 443, "GET+/x/y+/z",
+	{"allow a.test tcp/443 http=GET+/x\n", NULL, "a.test", NULL, 443,
+	 "GET+/x/y+/z",
 	 "GET https://a.test/x/y 0 granted:0\n"
 	 "GET http://a.test/x/y 0 granted:0\n"
 	 "GET https://a.test/z  no-grant\n"
 	 "GET http://a.test/z  no-grant\n"},
-	{"allow a.test tcp/443 http=GET+/x\n", NULL, "a.test", NULL, 443, "*+/x",
+	{"allow a.test tcp/443 http=GET+/x\n", NULL, "a.test", NULL, 443,
+	 "*+/x",
 	 "POST* https://a.test/x 0 method:0\n"
 	 "POST* http://a.test/x 0 method:0\n"
 	 "GET https://a.test/x 0 granted:0\n"
 	 "GET http://a.test/x 0 granted:0\n"},
-	{"allow a.test tcp/443 http=GET+/x\n", NULL, "a.test", NULL, 443, "CONNECT",
+	{"allow a.test tcp/443 http=GET+/x\n", NULL, "a.test", NULL, 443,
+	 "CONNECT",
 	 "CONNECT https://a.test/ 0 method\n"
 	 "CONNECT http://a.test/ 0 method\n"},
-	{"allow a.test tcp/443 http=GET+CONNECT\n", NULL, "a.test", NULL, 443, "*",
+	{"allow a.test tcp/443 http=GET+CONNECT\n", NULL, "a.test", NULL, 443,
+	 "*",
 	 "POST* https://a.test/ 0 method:0\n"
 	 "POST* http://a.test/ 0 method:0\n"
 	 "GET https://a.test/ 0 granted:0\n"
@@ -177,23 +187,27 @@ static const struct {
 	 "POST* http://a.test/ 0 method:0\n"
 	 "GET https://a.test/ 0 granted:0\n"
 	 "GET http://a.test/ 0 granted:0\n"},
-	{"allow a.test tcp/443 http=GET+CONNECT\n", NULL, "a.test", NULL, 443, "*+/x",
+	{"allow a.test tcp/443 http=GET+CONNECT\n", NULL, "a.test", NULL, 443,
+	 "*+/x",
 	 "POST* https://a.test/x 0 method:0\n"
 	 "POST* http://a.test/x 0 method:0\n"
 	 "GET https://a.test/x 0 granted:0\n"
 	 "GET http://a.test/x 0 granted:0\n"},
-	{"allow a.test tcp/443 http=GET+CONNECT\n", NULL, "a.test", NULL, 443, "CONNECT+/x", ""},
+	{"allow a.test tcp/443 http=GET+CONNECT\n", NULL, "a.test", NULL, 443,
+	 "CONNECT+/x", ""},
 	{"allow 203.0.113.0/24\n", NULL, "", "203.0.113.1", 80, NULL,
 	 "GET* http://203.0.113.1/ 0 granted:0\n"
 	 "GET* https://203.0.113.1/ 0 granted:0\n"
 	 "CONNECT? http://203.0.113.1/ 0 granted:0\n"
 	 "CONNECT? https://203.0.113.1/ 0 granted:0\n"},
-	{"allow 203.0.113.0/24\ndeny a.test\n", NULL, "", "203.0.113.1", 80, NULL,
+	{"allow 203.0.113.0/24\ndeny a.test\n", NULL, "", "203.0.113.1", 80,
+	 NULL,
 	 "GET* http://203.0.113.1/ 0,1 granted:0\n"
 	 "GET* https://203.0.113.1/ 0,1 granted:0\n"
 	 "CONNECT? http://203.0.113.1/ 0,1 method\n"
 	 "CONNECT? https://203.0.113.1/ 0,1 granted:0\n"},
-	{"allow 203.0.113.0/24\ndeny 203.0.113.0/24 tcp/1-65535 http=GET+/x\n", NULL, "", "203.0.113.1", 443, NULL,
+	{"allow 203.0.113.0/24\ndeny 203.0.113.0/24 tcp/1-65535 http=GET+/x\n",
+	 NULL, "", "203.0.113.1", 443, NULL,
 	 "GET* https://203.0.113.1/ 0,1 no-sni:1\n"
 	 "GET* http://203.0.113.1/ 0,1 granted:0\n"
 	 "POST* https://203.0.113.1/x 0,1 no-sni:1\n"
@@ -202,7 +216,8 @@ static const struct {
 	 "GET http://203.0.113.1/x 0,1 denied:1\n"
 	 "CONNECT? https://203.0.113.1/ 0,1 no-sni:1\n"
 	 "CONNECT? http://203.0.113.1/ 0,1 method\n"},
-	{"allow 203.0.113.0/24 http=GET\nallow a.test http=POST\n", NULL, "a.test", "203.0.113.1", 80, NULL,
+	{"allow 203.0.113.0/24 http=GET\nallow a.test http=POST\n", NULL,
+	 "a.test", "203.0.113.1", 80, NULL,
 	 "PUT* http://a.test/ at 203.0.113.1 0,1 method:0\n"
 	 "PUT* https://a.test/ at 203.0.113.1 0,1 method:0\n"
 	 "GET http://a.test/ at 203.0.113.1 0,1 granted:0\n"
@@ -225,7 +240,8 @@ static const struct {
 	 "GET https://a.test/ 0 ask:0\n"
 	 "CONNECT? http://a.test/ 0 method\n"
 	 "CONNECT? https://a.test/ 0 no-grant\n"},
-	{"allow a.test tcp/443 http=GET+POST+PUT+DELETE+PATCH+HEAD+OPTIONS+REPORT+SEARCH\n", NULL, "a.test", NULL, 443, "*+/x",
+	{"allow a.test tcp/443 http=GET+POST+PUT+DELETE+PATCH+HEAD+OPTIONS+REPORT+SEARCH\n",
+	 NULL, "a.test", NULL, 443, "*+/x",
 	 "X-A* https://a.test/x 0 method:0\n"
 	 "X-A* http://a.test/x 0 method:0\n"
 	 "DELETE https://a.test/x 0 granted:0\n"
@@ -246,7 +262,8 @@ static const struct {
 	 "REPORT http://a.test/x 0 granted:0\n"
 	 "SEARCH https://a.test/x 0 granted:0\n"
 	 "SEARCH http://a.test/x 0 granted:0\n"},
-	{"allow a.test tcp/443 http=GET+POST+PUT+DELETE+PATCH+HEAD+OPTIONS+REPORT+SEARCH+X-A+X-AA\n", NULL, "a.test", NULL, 443, "*+/x",
+	{"allow a.test tcp/443 http=GET+POST+PUT+DELETE+PATCH+HEAD+OPTIONS+REPORT+SEARCH+X-A+X-AA\n",
+	 NULL, "a.test", NULL, 443, "*+/x",
 	 "X-AAA* https://a.test/x 0 method:0\n"
 	 "X-AAA* http://a.test/x 0 method:0\n"
 	 "DELETE https://a.test/x 0 granted:0\n"
@@ -281,8 +298,8 @@ static const struct {
 	 "GET https://203.0.113.1/x 0 no-sni\n"
 	 "CONNECT? http://203.0.113.1/ 0 method\n"
 	 "CONNECT? https://203.0.113.1/ 0 no-sni\n"},
-	{"allow a.test http=GET+/x http=GET+PUT+/x/y\n", NULL, "a.test", NULL, 80,
-	 NULL,
+	{"allow a.test http=GET+/x http=GET+PUT+/x/y\n", NULL, "a.test", NULL,
+	 80, NULL,
 	 "GET* http://a.test/  no-grant\n"
 	 "GET* https://a.test/  no-grant\n"
 	 "POST* http://a.test/x 0 method:0\n"
@@ -370,9 +387,8 @@ static void check_tunnel(void)
 	static const struct {
 		const char *policy, *shown;
 	} rows[] = {
-		{"allow a.test\n",
-		 "CONNECT? http://a.test/ 0 method\n"
-		 "CONNECT? https://a.test/ 0 granted:0\n"},
+		{"allow a.test\n", "CONNECT? http://a.test/ 0 method\n"
+				   "CONNECT? https://a.test/ 0 granted:0\n"},
 		{"allow a.test http=CONNECT\n",
 		 "CONNECT http://a.test/ 0 method\n"
 		 "CONNECT https://a.test/ 0 method\n"},
@@ -384,8 +400,8 @@ static void check_tunnel(void)
 		begin_cells(&c, rows[i].policy, NULL, "a.test", NULL);
 		c.port = 80;
 		cells_tunnel(&c.s, &c.to, 80, c.ids, c.n, show_request, &c);
-		CHECK_MSG(str_is(buf_str(&c.shown), rows[i].shown), "%zu:\n%.*s",
-			  i, STR_ARG(buf_str(&c.shown)));
+		CHECK_MSG(str_is(buf_str(&c.shown), rows[i].shown),
+			  "%zu:\n%.*s", i, STR_ARG(buf_str(&c.shown)));
 		end_cells(&c);
 	}
 }

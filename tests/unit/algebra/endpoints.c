@@ -105,8 +105,8 @@ static const struct {
 	{"allow a.test\n", "", NULL, false, "[example.com:] [a.test:0] | -"},
 	{"allow a.test\nallow b.test\n", "", NULL, false,
 	 "[example.com:] [a.test:0 b.test:1] | -"},
-	{"allow a.test\nallow b.test\n", "allow a.test\nallow b.test\n", NULL, false,
-	 "[example.com:] [a.test:0 b.test:1] | -"},
+	{"allow a.test\nallow b.test\n", "allow a.test\nallow b.test\n", NULL,
+	 false, "[example.com:] [a.test:0 b.test:1] | -"},
 	{"allow a.test\nallow b.test\n", "allow a.test\n", NULL, false,
 	 "[example.com:] [b.test:1] [a.test:0] | -"},
 	{"allow a.test\nallow b.test:1\n", "", NULL, false,
@@ -115,10 +115,11 @@ static const struct {
 	 "[example.com:] [a.test:0] [b.test:1,2] | -"},
 	{"allow a.test\nask b.test\n", "", NULL, false,
 	 "[example.com:] [a.test:0] [b.test:1] | -"},
-	{"ask a.test for=once\nask b.test for=session\nask c.test for=always\n", "", NULL, false,
+	{"ask a.test for=once\nask b.test for=session\nask c.test for=always\n",
+	 "", NULL, false,
 	 "[example.com:] [a.test:0] [c.test:2] [b.test:1] | -"},
-	{"allow a.test\nallow b.test private\nallow c.test public\n", "", NULL, false,
-	 "[example.com:] [a.test:0 c.test:2] [b.test:1] | -"},
+	{"allow a.test\nallow b.test private\nallow c.test public\n", "", NULL,
+	 false, "[example.com:] [a.test:0 c.test:2] [b.test:1] | -"},
 	{"allow *\nallow a.test\n", "", NULL, false,
 	 "[example.com:0] [a.test:0,1] | [10.0.0.1:0 100.64.0.1:0 172.16.0.1:0 192.0.0.8:0 192.168.1.1:0 198.18.0.1:0] [1.1.1.1:0 11.0.0.1:0 100.128.0.1:0 128.0.0.1:0 169.255.0.1:0 172.32.0.1:0 192.0.2.1:0 192.169.0.1:0 203.0.113.1:0] [0.0.0.1:0,f 127.0.0.1:0,f 169.254.169.254:0,f 192.0.0.1:0,f 224.0.0.1:0,f 240.0.0.1:0,f]"},
 	{"allow *\nallow a.test\nallow 203.0.113.7\n", "", "a.test", false,
@@ -143,12 +144,13 @@ static const struct {
 	 "[a.test:0 b.test:1 example.com:] | -"},
 	{"allow a.test http=GET\nallow b.test http=PUT\n", "", NULL, true,
 	 "[example.com:] [a.test:0] [b.test:1] | -"},
-	{"allow a.test http=GET+/x\nallow b.test http=GET+/x\nallow c.test http=GET+/y\n", "", NULL, true,
-	 "[example.com:] [a.test:0 b.test:1] [c.test:2] | -"},
-	{"allow https://a.test/x/\nallow https://b.test/x/\nallow https://c.test/y/\nallow http://d.test:443/x/\n", "", NULL, true,
+	{"allow a.test http=GET+/x\nallow b.test http=GET+/x\nallow c.test http=GET+/y\n",
+	 "", NULL, true, "[example.com:] [a.test:0 b.test:1] [c.test:2] | -"},
+	{"allow https://a.test/x/\nallow https://b.test/x/\nallow https://c.test/y/\nallow http://d.test:443/x/\n",
+	 "", NULL, true,
 	 "[example.com:] [d.test:0] [a.test:1 b.test:2] [c.test:3] | -"},
-	{"allow https://a.test/x/\nallow https://b.test/y/\nallow http://d.test:443/x/\n", "", NULL, false,
-	 "[a.test:1 b.test:2 d.test:0 example.com:] | -"},
+	{"allow https://a.test/x/\nallow https://b.test/y/\nallow http://d.test:443/x/\n",
+	 "", NULL, false, "[a.test:1 b.test:2 d.test:0 example.com:] | -"},
 	{"allow a.test\nallow https://a.test/\nallow b.test\n", "", NULL, false,
 	 "[example.com:] [a.test:0,2 b.test:1] | -"},
 	{"deny https://a.test/\ndeny http://b.test/\n", "", NULL, false,
@@ -157,16 +159,19 @@ static const struct {
 	 "[example.com:] [a.test:0 b.test:1] | -"},
 	{"allow a.test\nallow b.test\nallow a.z.test\nallow b.z.test\n"
 	 "allow c.test:1\nallow c.z.test:1\n",
-	 "", "*.z.test", false, "[www.z.test:*] [c.z.test:5*] [a.z.test:1* b.z.test:3*] [example.com: z.test:] [c.test:4] [a.test:0 b.test:2] | -"},
+	 "", "*.z.test", false,
+	 "[www.z.test:*] [c.z.test:5*] [a.z.test:1* b.z.test:3*] [example.com: z.test:] [c.test:4] [a.test:0 b.test:2] | -"},
 	/* One of two that are alike leads into the floor. */
 	{"allow 127.0.0.0/8\nallow 127.0.0.1\nallow 169.254.0.0/16\n"
 	 "allow 169.254.169.254\n",
-	 "", NULL, false, "[example.com:] | [127.0.0.0:0,f 127.0.0.2:0,f 169.254.0.1:2,f 169.254.169.255:2,f] [127.0.0.1:0,1,f 169.254.169.254:2,3,f]"},
+	 "", NULL, false,
+	 "[example.com:] | [127.0.0.0:0,f 127.0.0.2:0,f 169.254.0.1:2,f 169.254.169.255:2,f] [127.0.0.1:0,1,f 169.254.169.254:2,3,f]"},
 	{"allow 127.0.0.0/8\nallow 169.254.0.0/17\n", "", NULL, false,
 	 "[example.com:] | [127.0.0.1:0,f] [169.254.0.1:1,f]"},
 	{"allow 127.0.0.1 tcp/80\nallow 169.254.169.254 tcp/80\n"
 	 "allow 127.0.0.0/8 tcp/80\n",
-	 "", NULL, false, "[example.com:] | [127.0.0.0:0,f 127.0.0.2:0,f] [169.254.169.254:2,f] [127.0.0.1:0,1,f]"},
+	 "", NULL, false,
+	 "[example.com:] | [127.0.0.0:0,f 127.0.0.2:0,f] [169.254.169.254:2,f] [127.0.0.1:0,1,f]"},
 	{"deny 127.0.0.1 tcp/80\ndeny 169.254.169.254 tcp/80\n", "", NULL,
 	 false, "[example.com:] | [127.0.0.1:f,0 169.254.169.254:f,1]"},
 	{"allow 127.0.0.1 http\nallow 169.254.169.254 tcp/80 http\n", "", NULL,
@@ -290,7 +295,8 @@ static void check_effects(void)
 		for (; rule < f.s.rules.n; rule++) {
 			uint32_t k = 0;
 
-			CHECK(numbers[rule] > 0 && numbers[rule] <= f.s.rules.n);
+			CHECK(numbers[rule] > 0 &&
+			      numbers[rule] <= f.s.rules.n);
 			if (is_floor(&f, rule))
 				continue;
 			while (k < n && of[k] != numbers[rule])

@@ -181,16 +181,12 @@ static const struct {
 	 "x:- x/:- a:- a/:- ax:- ax/:- ab:1 ab/:1 axx:- axx/:- axb:1 axb/:1 axxb:1 axxb/:1 "},
 	{"/**/a/**/b",
 	 "x:- x/:- a:- a/:- a/x:- a/x/:- a/a:- a/a/:- a/b:0 a/b/:0 "},
-	{"*b;*a*/",
-	 "x:- x/:- a:- a/:1 b:0 b/:0 ab:0 ab/:1 "},
-	{"/a/b;!*a*",
-	 "x:- x/:- a:!1 a/:!1 xa:!1 xa/:!1 a/b:0 a/b/:0 "},
+	{"*b;*a*/", "x:- x/:- a:- a/:1 b:0 b/:0 ab:0 ab/:1 "},
+	{"/a/b;!*a*", "x:- x/:- a:!1 a/:!1 xa:!1 xa/:!1 a/b:0 a/b/:0 "},
 	{"/a?b;a/?/x",
 	 "x:- x/:- a:- a/:- ax:- ax/:- a/x:- a/x/:- axb:0 axb/:0 a/x/x:1 a/x/x/:1 "},
-	{"x!",
-	 "x:- x/:- a:- a/:- x!:0 x!/:0 "},
-	{"[.#]",
-	 "x:- x/:- #:0 #/:0 "},
+	{"x!", "x:- x/:- a:- a/:- x!:0 x!/:0 "},
+	{"[.#]", "x:- x/:- #:0 #/:0 "},
 };
 
 static void check_shown(void)
@@ -235,8 +231,7 @@ static void check_path(const struct visits *v, struct str path,
 		CHECK_MSG(found, "nothing like %.*s%s", STR_ARG(path),
 			  is_dir ? "/" : "");
 		if (more && is_dir && below != v->keep)
-			check_path(v,
-				   arena_fmt(v->a, "%.*s/", STR_ARG(path)),
+			check_path(v, arena_fmt(v->a, "%.*s/", STR_ARG(path)),
 				   below, more - 1);
 	}
 	for (size_t i = 0; more && i < sizeof(bytes) - 1; i++)
@@ -272,8 +267,7 @@ static const struct {
 	 "x:-- x/:-- a:-- a/:-- x/x:.- x/x/:.- x/b:.0 x/b/:.0 "},
 	/* the one that stands for both */
 	{"/x/a|=", 2, "x:-- x/:-- a:-- a/:-- x/a:00 x/a/:00 "},
-	{"/x/a|=", 1,
-	 "x:-- x/:-- a:-- a/:-- x/x:-. x/x/:-. x/a:0. x/a/:0. "},
+	{"/x/a|=", 1, "x:-- x/:-- a:-- a/:-- x/x:-. x/x/:-. x/a:0. x/a/:0. "},
 };
 
 static void check_kept(void)
@@ -335,7 +329,8 @@ static void check_counts(void)
 		struct visits v;
 		struct filewalk *w = begin_walk(&v, counts[i].lists);
 
-		CHECK(filewalk_run(w, count_end, &v) == (counts[i].visited > 0));
+		CHECK(filewalk_run(w, count_end, &v) ==
+		      (counts[i].visited > 0));
 		CHECK_MSG(!counts[i].visited || v.visited == counts[i].visited,
 			  "%s: %u", counts[i].lists, v.visited);
 		arena_free(v.a);

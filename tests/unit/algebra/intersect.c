@@ -57,8 +57,7 @@ static void check_dest(const struct ir_dest *d, const char *name,
 		CHECK(d->kind == IR_DEST_ANY);
 		return;
 	}
-	CHECK(d->kind ==
-	      (strchr(name, '*') ? IR_DEST_PATTERN : IR_DEST_HOST));
+	CHECK(d->kind == (strchr(name, '*') ? IR_DEST_PATTERN : IR_DEST_HOST));
 	CHECK_MSG(str_is(ir_dest_name(d), name), "%s", name);
 }
 
@@ -98,8 +97,11 @@ static const struct {
 	{{1, 2, 3}, 3, {1, 2, 3}, {1, 2, 3}, 3},
 	{{3, 1, 2, 1, 3, 1}, 6, {1, 1, 1, 2, 3, 3}, {1, 2, 3}, 3},
 	/* more than an int has, and none below zero */
-	{{UINT32_MAX, 0, 1u << 31}, 3, {0, 1u << 31, UINT32_MAX},
-	 {0, 1u << 31, UINT32_MAX}, 3},
+	{{UINT32_MAX, 0, 1u << 31},
+	 3,
+	 {0, 1u << 31, UINT32_MAX},
+	 {0, 1u << 31, UINT32_MAX},
+	 3},
 };
 
 static void check_numbers(void)

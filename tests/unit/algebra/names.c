@@ -19,7 +19,7 @@ struct visits {
 	uint32_t n;
 	struct buf shown;
 	VEC(uint32_t) sets; /* of each class, one bit per pattern */
-	struct str first; /* what is shown of the first pattern alone */
+	struct str first;   /* what is shown of the first pattern alone */
 };
 
 /* "name=0,2 " */
@@ -107,12 +107,10 @@ static const struct {
 	 "example.com= example.test= www.example.test=2 a.test=1 www.a.test=0,2 "},
 	{"x.b.test x.*.test",
 	 "example.com= example.test= x.example.test=1 b.test= x.b.test=0,1 "},
-	{"a.*.b.test",
-	 "example.com= b.test= www.b.test= a.eu.b.test=0 "},
+	{"a.*.b.test", "example.com= b.test= www.b.test= a.eu.b.test=0 "},
 	{"a.*.*.b.test",
 	 "example.com= b.test= www.b.test= www.eu.b.test= a.eu.eu.b.test=0 "},
-	{"** a.*",
-	 "com=0 example.com=0 a.com=0,1 "},
+	{"** a.*", "com=0 example.com=0 a.com=0,1 "},
 };
 
 static void check_shown(void)
@@ -133,10 +131,9 @@ static void check_complete(const struct visits *v, const char *const labels[],
 			   size_t n_labels, struct str tail, int depth)
 {
 	for (size_t i = 0; i < n_labels; i++) {
-		struct str name =
-			tail.n ? arena_fmt(v->a, "%s.%.*s", labels[i],
-					   STR_ARG(tail))
-			       : str_of(labels[i]);
+		struct str name = tail.n ? arena_fmt(v->a, "%s.%.*s", labels[i],
+						     STR_ARG(tail))
+					 : str_of(labels[i]);
 		uint32_t set = 0;
 		bool found = false;
 
@@ -153,8 +150,8 @@ static void check_complete(const struct visits *v, const char *const labels[],
 
 static void check_classes(void)
 {
-	static const char *const labels[] = {"test", "com", "a", "b", "www",
-					     "z"};
+	static const char *const labels[] = {"test", "com", "a",
+					     "b",    "www", "z"};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct visits v;
@@ -198,9 +195,9 @@ static const struct {
 	unsigned taken;
 	const char *label; /* NULL: no name is that long */
 } below[] = {
-	{248, 0, "www"},   {249, 0, "www"},  {250, 0, "a"},   {251, 0, "a"},
-	{252, 0, NULL},	   {250, 1, "b"},    {251, 25, "z"},  {250, 26, "aa"},
-	{251, 26, NULL},   {250, 27, "ab"},  {250, 61, "a9"}, {250, 62, "ba"},
+	{248, 0, "www"},  {249, 0, "www"}, {250, 0, "a"},   {251, 0, "a"},
+	{252, 0, NULL},	  {250, 1, "b"},   {251, 25, "z"},  {250, 26, "aa"},
+	{251, 26, NULL},  {250, 27, "ab"}, {250, 61, "a9"}, {250, 62, "ba"},
 	{250, 961, "z9"},
 };
 
@@ -258,8 +255,7 @@ static void check_taken(void)
 				    STR_ARG(name)),
 			  1);
 	for (size_t i = 0; i < ARRAY_LEN(words); i++)
-		names_add(n,
-			  arena_fmt(v.a, "%s.%.*s", words[i], STR_ARG(name)),
+		names_add(n, arena_fmt(v.a, "%s.%.*s", words[i], STR_ARG(name)),
 			  1);
 	for (unsigned i = 10; i < 1000; i++)
 		names_add(n, arena_fmt(v.a, "x%u.%.*s", i, STR_ARG(name)), 1);

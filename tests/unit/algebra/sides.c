@@ -20,8 +20,7 @@ static void begin_pair(struct pair *p, const char *was, const char *now)
 	CHECK(test_policy_make(&p->was, was));
 	if (now)
 		CHECK(test_policy_make(&p->is, now));
-	sides_init(&p->s, p->was.a, &p->was.policy,
-		   now ? &p->is.policy : NULL);
+	sides_init(&p->s, p->was.a, &p->was.policy, now ? &p->is.policy : NULL);
 }
 
 static void end_pair(struct pair *p)
@@ -199,10 +198,11 @@ static const struct {
 	 "granted by 203.0.113.0/24 tcp/1-65535"},
 	{"allow 203.0.113.0/24\ndeny b.test\n", "CONNECT http://203.0.113.1/",
 	 "method"},
-	{"allow 203.0.113.0/24\ndeny b.test\n",
-	 "CONNECT https://203.0.113.1/", "granted by 203.0.113.0/24 tcp/1-65535"},
+	{"allow 203.0.113.0/24\ndeny b.test\n", "CONNECT https://203.0.113.1/",
+	 "granted by 203.0.113.0/24 tcp/1-65535"},
 	{"allow 203.0.113.0/24\ndeny b.test:81\n",
-	 "CONNECT http://203.0.113.1/", "granted by 203.0.113.0/24 tcp/1-65535"},
+	 "CONNECT http://203.0.113.1/",
+	 "granted by 203.0.113.0/24 tcp/1-65535"},
 	{"allow 203.0.113.0/24\ndeny b.test\n", "GET http://203.0.113.1/",
 	 "granted by 203.0.113.0/24 tcp/1-65535"},
 	{"allow 203.0.113.0/24\nallow a.test\ndeny b.test\n",
@@ -225,19 +225,20 @@ static const struct {
 	{"allow 203.0.113.0/24 udp/443\ndeny b.test tcp/80 http=GET\n"
 	 "deny c.test tcp/443 http=GET\n",
 	 "quic 203.0.113.1:443", "quic by c.test tcp/443 http [GET *]"},
-	{"allow a.test udp/443\ndeny a.test tcp/1-65535 http=GET\n", "quic a.test:443",
-	 "quic by a.test tcp/1-65535 http [GET *]"},
-	{"allow a.test udp/443\ndeny b.test tcp/1-65535 http=GET\n", "quic a.test:443",
-	 "granted by a.test udp/443"},
-	{"allow * udp/443\ndeny b.test tcp/1-65535 http=GET\n", "quic a.test:443",
-	 "granted by * udp/443"},
-	{"allow * udp/443\ndeny b.test tcp/1-65535 http=GET\n", "quic 203.0.113.1:443",
-	 "quic by b.test tcp/1-65535 http [GET *]"},
+	{"allow a.test udp/443\ndeny a.test tcp/1-65535 http=GET\n",
+	 "quic a.test:443", "quic by a.test tcp/1-65535 http [GET *]"},
+	{"allow a.test udp/443\ndeny b.test tcp/1-65535 http=GET\n",
+	 "quic a.test:443", "granted by a.test udp/443"},
+	{"allow * udp/443\ndeny b.test tcp/1-65535 http=GET\n",
+	 "quic a.test:443", "granted by * udp/443"},
+	{"allow * udp/443\ndeny b.test tcp/1-65535 http=GET\n",
+	 "quic 203.0.113.1:443", "quic by b.test tcp/1-65535 http [GET *]"},
 	{"allow a.test\ndeny b.test tcp/1-65535 http=GET\n", "quic a.test:443",
 	 "udp by a.test tcp/1-65535"},
 	{"allow 203.0.113.0/24 udp/443\ndeny 203.0.113.0/24\n"
 	 "deny b.test tcp/1-65535 http=GET\n",
-	 "quic 203.0.113.1:443", "denied by 203.0.113.0/24 tcp/1-65535,udp/1-65535"},
+	 "quic 203.0.113.1:443",
+	 "denied by 203.0.113.0/24 tcp/1-65535,udp/1-65535"},
 };
 
 static void check_asked(void)
