@@ -55,4 +55,54 @@ static inline bool rig_bind(struct rig *r, const char *s, enum layer layer,
 	       bind_policy(&r->c, layer, root, out, &extends);
 }
 
+/*
+ * What was said, one line each: the bytes of the text that are meant, the
+ * number, the words, and behind a '|' the last help.
+ */
+static inline struct str rig_said(struct rig *r)
+{
+	struct diag_view v;
+	struct buf out;
+
+	buf_init(&out, r->a);
+	for (unsigned i = 0; diags_get(&r->diags, i, &v); i++) {
+		const struct source *src = sources_of(&r->sources, v.at);
+		uint32_t base = src ? src->base : 0;
+
+		buf_addf(&out, "%u-%u %c%03d %.*s", v.at.beg - base,
+			 v.at.end - base, v.error ? 'E' : 'W', (int)v.id,
+			 STR_ARG(v.text));
+		if (v.help.n)
+			buf_addf(&out, " | %.*s", STR_ARG(v.help));
+		buf_addc(&out, '\n');
+	}
+	return buf_str(&out);
+}
+
+/* A policy, and what is said of it; "" of one that is bound as it is. */
+struct said {
+	const char *yaml, *want;
+};
+
+static inline void check_said(const struct said *s)
+{
+	struct ir_policy p;
+	struct str got;
+	struct rig r;
+	bool ok;
+
+	rig_init(&r);
+	ok = rig_bind(&r, s->yaml, LAYER_GLOBAL, &p);
+	got = rig_said(&r);
+	CHECK_MSG(str_is(got, s->want), "%s\n%.*s", s->yaml, STR_ARG(got));
+	CHECK_MSG(ok == (r.diags.errors == 0), "%s", s->yaml);
+	rig_done(&r);
+}
+
+static inline void check_all_said(const struct said *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		check_said(&list[i]);
+}
+
 #endif
