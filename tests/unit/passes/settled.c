@@ -1,0 +1,228 @@
+/*
+ * What normalise makes of a policy: grants in canonical form, each once, and
+ * what else has an order.
+ */
+#include "tests/unit/layered.h"
+
+static void put_grants(struct buf *b, const char *key, const ir_grants *list)
+{
+	vec_each(g, list) {
+		if (g->from.layer == LAYER_FLOOR)
+			continue;
+		CHECK(g->id.n == 12 && g->id.p[0] == key[0] &&
+		      g->id.p[1] == '-');
+		buf_addf(b, "%s %.*s", key, STR_ARG(g->canon));
+		vec_each(o, &g->again)
+			buf_addf(b, " again@%s", layer_name(o->layer));
+		buf_adds(b, "\n");
+	}
+}
+
+static void put_patterns(struct buf *b, const char *key,
+			 const ir_patterns *list)
+{
+	vec_each(p, list)
+		if (p->from.layer != LAYER_FLOOR)
+			buf_addf(b, "%s %.*s%s%s%s\n", key, STR_ARG(p->line),
+				 p->back ? " back" : "", p->fast ? " fast" : "",
+				 p->hold ? " hold" : "");
+}
+
+static void put_texts(struct buf *b, const char *key, const ir_texts *list)
+{
+	vec_each(t, list)
+		buf_addf(b, "%s %.*s\n", key, STR_ARG(t->s));
+}
+
+/* What is not of the floor. */
+static struct str settled(struct layered *l)
+{
+	const struct ir_policy *p = &l->p;
+	struct buf b;
+
+	buf_init(&b, l->r.a);
+	put_grants(&b, "grant", &p->allow);
+	put_grants(&b, "ask", &p->ask);
+	put_grants(&b, "deny", &p->deny);
+	put_patterns(&b, "ignore", &p->ignore);
+	put_patterns(&b, "readonly", &p->readonly);
+	put_texts(&b, "fast", &p->fast);
+	put_texts(&b, "ports", &p->ports);
+	put_texts(&b, "visible", &p->visible);
+	return buf_str(&b);
+}
+
+/* The user's file, that of the workspace or NULL, and that. */
+static const struct {
+	const char *global, *workspace, *want;
+} list[] = {
+	/* ports */
+	{"allow: [a.test, \"b.test:443\", {dest: c.test, ports: [20-30, 22, 31, 40, 53/udp]}]",
+	 NULL,
+	 "grant a.test tcp/1-65535\n"
+	 "grant b.test tcp/443\n"
+	 "grant c.test tcp/20-31,tcp/40,udp/53\n"},
+	{"allow: [\"https://a.test/\", \"http://a.test:8080/x\", \"https://a.test:443/\"]",
+	 NULL,
+	 "grant http://a.test:8080/x tcp/8080\n"
+	 "grant https://a.test/ tcp/443 again@global\n"},
+	{"deny: [a.test, \"b.test:25\", \"c.test:53/udp\", \"https://d.test/\"]",
+	 NULL,
+	 "deny a.test tcp/1-65535,udp/1-65535\n"
+	 "deny b.test tcp/25\n"
+	 "deny c.test udp/53\n"
+	 "deny https://d.test/ tcp/443\n"},
+	{"allow: [{dest: a.test, ports: [65535, 1-65534]}]", NULL,
+	 "grant a.test tcp/1-65535\n"},
+
+	/* rules on requests */
+	{"allow: [{dest: a.test, http: [{methods: [PUT, GET, PUT], paths: [/b, /a, /b]}]}]",
+	 NULL, "grant a.test tcp/1-65535 http [GET,PUT /a /b]\n"},
+	{"allow: [{dest: a.test, http: [{paths: [v1, /v2]}]}]", NULL,
+	 "grant a.test tcp/1-65535 http [* /v1 /v2]\n"},
+	{"allow: [{dest: \"https://a.test/api\", http: [{paths: [v1, /v2]}]}]",
+	 NULL, "grant https://a.test/api tcp/443 http [* /api/v1 /v2]\n"},
+	{"allow: [{dest: \"https://a.test/api/\", http: [{paths: [v1, /api/v1]}]}]",
+	 NULL, "grant https://a.test/api/ tcp/443 http [* /api/v1]\n"},
+	{"allow: [{dest: a.test, http: [{methods: [PUT]}, {methods: [GET]}, {methods: [PUT]}, {}]}]",
+	 NULL, "grant a.test tcp/1-65535 http [* *] [GET *] [PUT *]\n"},
+	{"allow: [{dest: a.test, http: [{paths: [b]}, {paths: [/b]}, {paths: [/a, b]}]}]",
+	 NULL, "grant a.test tcp/1-65535 http [* /a /b] [* /b]\n"},
+
+	/* the same again */
+	{"allow: [a.test, a.test]",
+	 "allow: [\"a.test:1-65535\", {dest: a.test, ports: [1-65535]}]",
+	 "grant a.test tcp/1-65535 again@global again@workspace again@workspace\n"},
+	{"hostnames: [a.test]\nallow: [a.test]\ncidrs: [10.0.0.0/8]", NULL,
+	 "grant 10.0.0.0/8 tcp/1-65535\n"
+	 "grant a.test tcp/1-65535 again@global\n"},
+	{"deny: [169.254.0.0/16]", "deny: [169.254.0.0/16]",
+	 "deny 169.254.0.0/16 tcp/1-65535,udp/1-65535 again@floor again@workspace\n"},
+	{"ask: [a.test, {dest: a.test, for: session, wait: 60s}, {dest: a.test, for: once, wait: 1s}, {dest: a.test, for: always}]",
+	 NULL,
+	 "ask a.test tcp/1-65535 for=always wait=1m\n"
+	 "ask a.test tcp/1-65535 for=once wait=1s\n"
+	 "ask a.test tcp/1-65535 for=session wait=1m again@global\n"},
+	{"allow: [b.test, a.test, c.test, \"*.test\", 10.0.0.0/8, 9.0.0.0/8]",
+	 NULL,
+	 "grant *.test tcp/1-65535\n"
+	 "grant 10.0.0.0/8 tcp/1-65535\n"
+	 "grant 9.0.0.0/8 tcp/1-65535\n"
+	 "grant a.test tcp/1-65535\n"
+	 "grant b.test tcp/1-65535\n"
+	 "grant c.test tcp/1-65535\n"},
+	{"allow: [{dest: a.test, private: true, tls: inspect}, {dest: a.test, private: false, tls: verify}, a.test]",
+	 NULL,
+	 "grant a.test tcp/1-65535\n"
+	 "grant a.test tcp/1-65535 tls=inspect private\n"
+	 "grant a.test tcp/1-65535 tls=verify\n"},
+
+	/* denials of nothing */
+	{"deny: [{dest: \"*\", ports: [25]}, {dest: \"*\", ports: [80], http: [{methods: [PUT]}]}, \"*:26\"]",
+	 NULL,
+	 "deny * tcp/25\n"
+	 "deny * tcp/26\n"
+	 "deny * tcp/80 http [PUT *]\n"},
+
+	/* what is held read-only */
+	{"readonly: [/a, b, c/, d/e, \"/f*\", '/g\\h', \"/i?\", \"/j[k]\", /l/, /l/, \"!/m\", /m, \"!/n*\"]",
+	 NULL,
+	 "readonly /a hold\n"
+	 "readonly b\n"
+	 "readonly c/\n"
+	 "readonly d/e hold\n"
+	 "readonly /f*\n"
+	 "readonly /g\\h\n"
+	 "readonly /i?\n"
+	 "readonly /j[k]\n"
+	 "readonly /l/ hold\n"
+	 "readonly /l/\n"
+	 "readonly !/m back\n"
+	 "readonly /m hold\n"
+	 "readonly !/n* back\n"},
+	{"readonly: [/a, \"!/a\"]", NULL,
+	 "readonly /a\n"
+	 "readonly !/a back\n"},
+	{"readonly: [\"!/a\", /a]", NULL,
+	 "readonly !/a back\n"
+	 "readonly /a hold\n"},
+	{"readonly: [/a/, \"!/a\"]", NULL,
+	 "readonly /a/\n"
+	 "readonly !/a back\n"},
+	{"readonly: [/a, /a, /b, /a]", NULL,
+	 "readonly /a hold\n"
+	 "readonly /a\n"
+	 "readonly /b hold\n"
+	 "readonly /a\n"},
+	{"readonly: [/x]", "readonly: [\"!/x\", /y, /x]",
+	 "readonly /x hold\n"
+	 "readonly !/x back\n"
+	 "readonly /y hold\n"
+	 "readonly /x\n"},
+
+	/* folders past the view */
+	{"masks: {fast: [b/, a, a/c, b, ab]}", NULL,
+	 "ignore !/a/** back fast\n"
+	 "ignore !/ab/** back fast\n"
+	 "ignore !/b/** back fast\n"
+	 "readonly !/a/** back fast\n"
+	 "readonly !/ab/** back fast\n"
+	 "readonly !/b/** back fast\n"
+	 "fast a\n"
+	 "fast ab\n"
+	 "fast b\n"},
+	{"masks: {fast: [a], hold: true}\nignore: [x, \"*.o\"]\nreadonly: [y]",
+	 NULL,
+	 "ignore x\n"
+	 "ignore *.o\n"
+	 "ignore !/a/** back fast\n"
+	 "readonly y\n"
+	 "readonly !/a/** back fast\n"
+	 "fast a\n"},
+	{"masks: {fast: [a]}", "masks: start", ""},
+	{"masks: {fast: [a]}", "masks: {fast: [b]}",
+	 "ignore !/a/** back fast\n"
+	 "ignore !/b/** back fast\n"
+	 "readonly !/a/** back fast\n"
+	 "readonly !/b/** back fast\n"
+	 "fast a\n"
+	 "fast b\n"},
+
+	/* ports and paths of the machine */
+	{"ports: [\"8080:80\", 3000, \"127.0.0.1:3000:3000\", \"[::1]:1:2\"]",
+	 NULL,
+	 "ports 3000\n"
+	 "ports 8080:80\n"
+	 "ports [::1]:1:2\n"},
+	{"visible: [/b, /a/c, /a, ~/x, ~/a, {path: /a/w, mode: write}, /a/w/r, /a]",
+	 NULL,
+	 "visible read /a\n"
+	 "visible write /a/w\n"
+	 "visible read /a/w/r\n"
+	 "visible read /b\n"
+	 "visible read ~/a\n"
+	 "visible read ~/x\n"},
+	{"visible: [~/a, /a, {path: /a/b, mode: write}, {path: /a/b/c, mode: write}, ~/a/]",
+	 NULL,
+	 "visible read /a\n"
+	 "visible write /a/b\n"
+	 "visible read ~/a\n"},
+};
+
+int main(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
+		struct layered l;
+		struct str got;
+
+		layered_two(&l, list[i].global, list[i].workspace);
+		CHECK_MSG(layered_normalise(&l), "%s", list[i].global);
+		got = settled(&l);
+		CHECK_MSG(str_is(got, list[i].want), "%s\n%s\n%.*s",
+			  list[i].global,
+			  list[i].workspace ? list[i].workspace : "",
+			  STR_ARG(got));
+		layered_done(&l);
+	}
+	return check_status();
+}
