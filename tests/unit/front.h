@@ -81,7 +81,7 @@ static inline struct str rig_said(struct rig *r)
 
 /* A policy, and what is said of it; "" of one that is bound as it is. */
 struct said {
-	const char *yaml, *want;
+	const char *text, *want;
 };
 
 static inline void check_said(const struct said *s)
@@ -92,10 +92,10 @@ static inline void check_said(const struct said *s)
 	bool ok;
 
 	rig_init(&r);
-	ok = rig_bind(&r, s->yaml, LAYER_GLOBAL, &p);
+	ok = rig_bind(&r, s->text, LAYER_GLOBAL, &p);
 	got = rig_said(&r);
-	CHECK_MSG(str_is(got, s->want), "%s\n%.*s", s->yaml, STR_ARG(got));
-	CHECK_MSG(ok == (r.diags.errors == 0), "%s", s->yaml);
+	CHECK_MSG(str_is(got, s->want), "%s\n%.*s", s->text, STR_ARG(got));
+	CHECK_MSG(ok == (r.diags.errors == 0), "%s", s->text);
 	rig_done(&r);
 }
 

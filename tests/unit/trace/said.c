@@ -333,7 +333,7 @@ static void check_trace(const struct said *s)
 	struct buf got;
 	bool ok;
 
-	snprintf(yaml, sizeof(yaml), "trace: {%s}", s->yaml);
+	snprintf(yaml, sizeof(yaml), "trace: {%s}", s->text);
 	layered_two(&l, yaml, NULL);
 	buf_init(&got, l.r.a);
 	ok = layered_normalise(&l);
