@@ -51,11 +51,8 @@ static void say_addition(struct add *s, enum addition_part part,
 static void take_grants(struct add *s, ir_grants *to, const ir_grants *from)
 {
 	vec_each(g, from) {
-		struct ir_grant *copy;
+		struct ir_grant *copy = vec_push(s->c->a, to);
 
-		if (g->dest.kind == IR_DEST_POISON)
-			continue;
-		copy = vec_push(s->c->a, to);
 		*copy = *g;
 		normalise_grant(s->c->a, copy);
 	}
@@ -124,12 +121,9 @@ static struct ir_grant *normalised_grant(struct add *s,
 static void add_grants(struct add *s, const ir_grants *grants)
 {
 	vec_each(g, grants) {
-		struct ir_grant *copy;
+		struct ir_grant *copy = normalised_grant(s, g);
 
-		if (g->dest.kind == IR_DEST_POISON)
-			continue;
-		copy = normalised_grant(s, g);
-		if (cover_find(s->grants, copy, true))
+		if (cover_find(s->grants, copy))
 			continue;
 		SAY(GRANT, g->from, "allow %.*s", STR_ARG(copy->canon));
 		s->items.v[s->items.n - 1].x.is_plain = is_plain(g);
@@ -141,14 +135,11 @@ static void add_grants(struct add *s, const ir_grants *grants)
 static void add_asked(struct add *s, const ir_grants *grants)
 {
 	vec_each(g, grants) {
-		const struct ir_grant *by;
-		struct ir_grant *copy;
+		struct ir_grant *copy = normalised_grant(s, g);
+		const struct ir_grant *by =
+			cover_find(s->asked[copy->lasts.v], copy);
 
-		if (g->dest.kind == IR_DEST_POISON)
-			continue;
-		copy = normalised_grant(s, g);
-		by = cover_find(s->asked[copy->lasts.v], copy, true);
-		if (cover_find(s->grants, copy, true) ||
+		if (cover_find(s->grants, copy) ||
 		    (by && by->wait_s.v >= copy->wait_s.v))
 			continue;
 		SAY(GRANT, g->from, "ask %.*s", STR_ARG(copy->canon));
@@ -449,11 +440,8 @@ static void add_policy(struct add *s, const struct ir_policy *p)
 static void cut_denials(struct add *s, const struct ir_policy *p)
 {
 	vec_each(g, &p->deny) {
-		struct ir_grant *copy;
+		struct ir_grant *copy = normalised_grant(s, g);
 
-		if (g->dest.kind == IR_DEST_POISON)
-			continue;
-		copy = normalised_grant(s, g);
 		SAY(GRANT, g->from, "deny %.*s", STR_ARG(copy->canon));
 		s->items.v[s->items.n - 1].x.grant = copy;
 	}

@@ -25,8 +25,7 @@ static bool check_datagrams(struct pass_ctx *c, const struct ir_policy *p,
 	vec_each(port, &g->ports) {
 		if (port->proto != IR_PROTO_UDP || upstream_passes(p, &g->dest))
 			continue;
-		diag_error(c->diags, DIAG_UPSTREAM,
-			   port->at.end ? port->at : g->dest.at,
+		diag_error(c->diags, DIAG_UPSTREAM, port->at,
 			   "UDP does not go by a proxy");
 		diag_note(c->diags, p->upstream.from.at, "which is named here");
 		diag_help(

@@ -52,11 +52,9 @@ struct cover *cover_new(struct arena *a, const ir_grants *grants)
 		const struct cidr *net = ir_dest_net(&g->dest);
 		struct str name = ir_dest_name(&g->dest);
 
-		if (g->from.layer == LAYER_FLOOR)
-			continue;
 		if (net)
 			add_net(a, c, net, g);
-		else if (name.n)
+		else
 			*vec_push(a, &c->names) = (struct name_entry){name, g};
 	}
 	vec_sort(&c->nets, by_net);
@@ -65,25 +63,23 @@ struct cover *cover_new(struct arena *a, const ir_grants *grants)
 }
 
 /* Given that its destination holds g's. */
-static bool covers_grant(const struct ir_grant *by, const struct ir_grant *g,
-			 bool as_grant)
+static bool covers_grant(const struct ir_grant *by, const struct ir_grant *g)
 {
 	if (str_eq(by->canon, g->canon))
 		return true;
 	if (by->has_http || by->dest.kind == IR_DEST_URL)
 		return false;
-	if (as_grant && g->private.set && g->private.v &&
+	if (g->private.set && g->private.v &&
 	    !(by->private.set && by->private.v))
 		return false;
 	/* What is inspected in one is not in the other. */
-	if (as_grant && (g->tls.set != by->tls.set ||
-			 (g->tls.set && g->tls.v != by->tls.v)))
+	if (g->tls.set != by->tls.set || (g->tls.set && g->tls.v != by->tls.v))
 		return false;
 	return ports_cover(&by->ports, &g->ports);
 }
 
 static const struct ir_grant *find_name(const struct cover *c, struct str name,
-					const struct ir_grant *g, bool as_grant)
+					const struct ir_grant *g)
 {
 	struct name_entry key = {.name = name};
 	const struct name_entry *at, *end;
@@ -97,7 +93,7 @@ static const struct ir_grant *find_name(const struct cover *c, struct str name,
 	while (at > c->names.v && str_eq(at[-1].name, name))
 		at--;
 	for (; at < end && str_eq(at->name, name); at++)
-		if (covers_grant(at->grant, g, as_grant))
+		if (covers_grant(at->grant, g))
 			return at->grant;
 	return NULL;
 }
@@ -105,7 +101,7 @@ static const struct ir_grant *find_name(const struct cover *c, struct str name,
 /* "**." or "*." in front of what follows the first n labels. */
 static const struct ir_grant *find_wild(const struct cover *c, const char *star,
 					struct str rest,
-					const struct ir_grant *g, bool as_grant)
+					const struct ir_grant *g)
 {
 	char text[300];
 	size_t n = str_of(star).n;
@@ -116,27 +112,26 @@ static const struct ir_grant *find_wild(const struct cover *c, const char *star,
 		text[i] = star[i];
 	for (size_t i = 0; i < rest.n; i++)
 		text[n + i] = rest.p[i];
-	return find_name(c, (struct str){text, n + rest.n}, g, as_grant);
+	return find_name(c, (struct str){text, n + rest.n}, g);
 }
 
 static const struct ir_grant *find_by_name(const struct cover *c,
 					   struct str name,
-					   const struct ir_grant *g,
-					   bool as_grant)
+					   const struct ir_grant *g)
 {
-	const struct ir_grant *by = find_name(c, name, g, as_grant);
+	const struct ir_grant *by = find_name(c, name, g);
 	bool first = true;
 
 	for (size_t dot = str_find(name, '.', 0); !by && dot < name.n;
 	     dot = str_find(name, '.', dot + 1)) {
 		struct str rest = str_slice(name, dot + 1, name.n);
 
-		by = find_wild(c, "**.", rest, g, as_grant);
+		by = find_wild(c, "**.", rest, g);
 		if (!by && first && !str_starts(name, STR("**")))
-			by = find_wild(c, "*.", rest, g, as_grant);
+			by = find_wild(c, "*.", rest, g);
 		first = false;
 	}
-	return by ? by : find_name(c, STR("**"), g, as_grant);
+	return by ? by : find_name(c, STR("**"), g);
 }
 
 /*
@@ -156,8 +151,7 @@ static bool opens_as_much(const struct cidr *by, const struct cidr *net)
 
 static const struct ir_grant *find_by_net(const struct cover *c,
 					  const struct cidr *net,
-					  const struct ir_grant *g,
-					  bool as_grant)
+					  const struct ir_grant *g)
 {
 	const bool *bits = net->addr.family == ADDR_V4 ? c->bits4 : c->bits6;
 	struct net_entry key = {.net = *net};
@@ -178,22 +172,18 @@ static const struct ir_grant *find_by_net(const struct cover *c,
 		while (at > c->nets.v && by_net(at - 1, &key) == 0)
 			at--;
 		for (; at < end && by_net(at, &key) == 0; at++)
-			if (covers_grant(at->grant, g, as_grant) &&
-			    (!as_grant || opens_as_much(&at->net, net)))
+			if (covers_grant(at->grant, g) &&
+			    opens_as_much(&at->net, net))
 				return at->grant;
 	}
 	return NULL;
 }
 
 const struct ir_grant *cover_find(const struct cover *c,
-				  const struct ir_grant *g, bool as_grant)
+				  const struct ir_grant *g)
 {
 	const struct cidr *net = ir_dest_net(&g->dest);
 	struct str name = ir_dest_name(&g->dest);
 
-	if (net)
-		return find_by_net(c, net, g, as_grant);
-	if (name.n)
-		return find_by_name(c, name, g, as_grant);
-	return NULL;
+	return net ? find_by_net(c, net, g) : find_by_name(c, name, g);
 }

@@ -12,15 +12,15 @@
 
 struct cover;
 
-/* Grants are normalised and borrowed; the floor's are left out. */
+/* Grants are normalised and borrowed. */
 struct cover *cover_new(struct arena *a, const ir_grants *grants);
 /*
  * A grant whose addresses or names hold all of g's and whose ports hold all of
- * g's: itself without http rules, or with the same canonical text. With
- * as_grant (else it is a denial) it also opens the private addresses and the
- * parts of the floor that g opens. NULL when none was found.
+ * g's: itself without http rules, or with the same canonical text. It also
+ * opens the private addresses and the parts of the floor that g opens. NULL
+ * when none was found.
  */
 const struct ir_grant *cover_find(const struct cover *c,
-				  const struct ir_grant *g, bool as_grant);
+				  const struct ir_grant *g);
 
 #endif

@@ -31,7 +31,7 @@ static bool check_address(struct pass_ctx *c, const struct ir_grant *g)
 /* The agent's programs run on a kernel of their own there. */
 static bool is_seen(struct pass_ctx *c, const struct ir_policy *p)
 {
-	if (p->runtime.v != IR_RUNTIME_KATA || p->trace.events.n == 0 ||
+	if (p->runtime.v != IR_RUNTIME_KATA ||
 	    p->trace.engine.v == IR_TRACE_OFF)
 		return true;
 	diag_error(
@@ -55,11 +55,6 @@ static bool check_trace(struct pass_ctx *c, const struct ir_policy *p)
 		   "a trace is required, and nothing records one");
 	diag_help(c->diags, "'engine: native' does");
 	return false;
-}
-
-static bool check_scalars(struct pass_ctx *c, const struct ir_policy *p)
-{
-	return check_trace(c, p);
 }
 
 /* Who calls an address there may mean the name that it stands in for. */
@@ -121,7 +116,7 @@ static bool check_upstream(struct pass_ctx *c, const struct ir_policy *p)
 
 bool passes_enforceable(struct pass_ctx *c, const struct ir_policy *p)
 {
-	bool ok = check_scalars(c, p);
+	bool ok = check_trace(c, p);
 
 	ok &= check_upstream(c, p);
 	vec_each(g, &p->allow)

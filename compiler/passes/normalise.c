@@ -59,7 +59,7 @@ static struct str absolute_path(struct arena *a, const struct ir_dest *dest,
 {
 	struct str base = STR("/");
 
-	if (path.n && path.p[0] == '/')
+	if (str_starts(path, STR("/")))
 		return path;
 	if (dest->kind == IR_DEST_URL)
 		base = dest->u.url.path;
@@ -195,7 +195,7 @@ static void settle_grants(struct arena *a, ir_grants *grants)
 
 	list = arena_array(a, grants->n + 1, sizeof(*list));
 	vec_each(g, grants) {
-		if (g->dest.kind == IR_DEST_POISON || says_nothing(g))
+		if (says_nothing(g))
 			continue;
 		normalise_grant(a, g);
 		list[n++] = g;

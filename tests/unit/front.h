@@ -55,9 +55,23 @@ static inline bool rig_bind(struct rig *r, const char *s, enum layer layer,
 	       bind_policy(&r->c, layer, root, out, &extends);
 }
 
+/* Notes, as they are printed, without the lines that they are about. */
+static inline void put_notes(struct rig *r, struct buf *out)
+{
+	struct str rest, line;
+	struct buf all;
+
+	buf_init(&all, r->a);
+	diags_print(&r->diags, &all, false);
+	rest = buf_str(&all);
+	while (str_line(&rest, &line))
+		if (memmem(line.p, line.n, ": note: ", 8))
+			buf_addf(out, "%.*s\n", STR_ARG(line));
+}
+
 /*
  * What was said, one line each: the bytes of the text that are meant, the
- * number, the words, and behind a '|' the last help.
+ * number, the words, and behind a '|' the last help; then all notes.
  */
 static inline struct str rig_said(struct rig *r)
 {
@@ -76,15 +90,33 @@ static inline struct str rig_said(struct rig *r)
 			buf_addf(&out, " | %.*s", STR_ARG(v.help));
 		buf_addc(&out, '\n');
 	}
+	put_notes(r, &out);
 	return buf_str(&out);
 }
 
-/* A policy, and what is said of it; "" of one that is bound as it is. */
-struct said {
-	const char *text, *want;
-};
+/* Is anything there that a refused value or item would have made? */
+static inline bool is_bound(const struct ir_policy *p)
+{
+	const struct ir_hardening *h = &p->hardening;
+	const struct ir_trace *t = &p->trace;
+	const struct ir_tests *e = &p->tests;
 
-static inline void check_said(const struct said *s)
+	return p->allow.n || p->ask.n || p->deny.n || p->ignore.n ||
+	       p->readonly.n || p->fast.n || p->protect.n || p->credentials.n ||
+	       p->resolver.set || p->tls.set || p->uplink.set ||
+	       p->upstream.set || p->upstream_ca.set || p->ports.n ||
+	       p->ssl_insecure.set || p->args.n || p->image.set ||
+	       p->engine.set || p->runtime.set || p->home.set || p->visible.n ||
+	       h->tmpfs.n || h->pids.set || h->memory.set ||
+	       h->cpus_milli.set || h->user.set || h->capabilities.n ||
+	       h->seccomp.set || t->engine.set || t->version.set ||
+	       t->events.n || t->rotate_age_s.set || t->keep_files.set ||
+	       p->waivers.n || p->purposes.n || e->allow.n || e->deny.n ||
+	       e->never.n || p->on_refusal.set || p->workspace_trust.set;
+}
+
+/* A policy, and what is said of it; "" of one that is bound as it is. */
+static inline void check_said(const char *yaml, const char *want)
 {
 	struct ir_policy p;
 	struct str got;
@@ -92,17 +124,13 @@ static inline void check_said(const struct said *s)
 	bool ok;
 
 	rig_init(&r);
-	ok = rig_bind(&r, s->text, LAYER_GLOBAL, &p);
+	ok = rig_bind(&r, yaml, LAYER_GLOBAL, &p);
 	got = rig_said(&r);
-	CHECK_MSG(str_is(got, s->want), "%s\n%.*s", s->text, STR_ARG(got));
-	CHECK_MSG(ok == (r.diags.errors == 0), "%s", s->text);
+	CHECK_MSG(str_is(got, want), "%s\n%.*s", yaml, STR_ARG(got));
+	CHECK_MSG(ok == (r.diags.errors == 0), "%s", yaml);
+	/* In several lines there is something else that is right. */
+	CHECK_MSG(ok || strchr(yaml, '\n') || !is_bound(&p), "%s", yaml);
 	rig_done(&r);
-}
-
-static inline void check_all_said(const struct said *list, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		check_said(&list[i]);
 }
 
 #endif

@@ -69,11 +69,6 @@ static inline bool layered_pass(struct layered *l)
 	       passes_enforceable(&l->r.c, &l->p);
 }
 
-/* Both files, and what the workspace's adds to the other and cuts off. */
-struct contributed {
-	const char *global, *workspace, *adds, *cuts;
-};
-
 static inline struct str addition_lines(struct arena *a,
 					const addition_list *list)
 {
@@ -85,21 +80,24 @@ static inline struct str addition_lines(struct arena *a,
 	return buf_str(&b);
 }
 
-static inline void check_contributed(const struct contributed *c)
+/* What the workspace's file adds to the other, and what it cuts off. */
+static inline void check_contributed(const char *global, const char *workspace,
+				     const char *want_adds,
+				     const char *want_cuts)
 {
 	addition_list adds = {0}, cuts = {0};
 	struct str got_adds, got_cuts;
 	struct layered l;
 
-	layered_two(&l, c->global, c->workspace);
+	layered_two(&l, global, workspace);
 	passes_additions(&l.r.c, &l.docs, &adds);
 	passes_cuts(&l.r.c, &l.docs, &cuts);
 	got_adds = addition_lines(l.r.a, &adds);
 	got_cuts = addition_lines(l.r.a, &cuts);
-	CHECK_MSG(str_is(got_adds, c->adds), "%s\n%s\nadds\n%.*s", c->global,
-		  c->workspace, STR_ARG(got_adds));
-	CHECK_MSG(str_is(got_cuts, c->cuts), "%s\n%s\ncuts\n%.*s", c->global,
-		  c->workspace, STR_ARG(got_cuts));
+	CHECK_MSG(str_is(got_adds, want_adds), "%s\n%s\nadds\n%.*s", global,
+		  workspace, STR_ARG(got_adds));
+	CHECK_MSG(str_is(got_cuts, want_cuts), "%s\n%s\ncuts\n%.*s", global,
+		  workspace, STR_ARG(got_cuts));
 	layered_done(&l);
 }
 

@@ -294,7 +294,6 @@ static void unknown_key(struct binder *b, enum bind_map map,
 			  bind_quote(b, key->s));
 	else if ((map == BIND_MAP_GRANT || map == BIND_MAP_ASKED ||
 		  map == BIND_MAP_DENIAL) &&
-		 pair->value->kind == YAML_SCALAR &&
 		 str_u64(pair->value->text.s, 65535, &port))
 		bind_help(b, "no blank before a port: '%s:%u'",
 			  bind_quote(b, key->s), (unsigned)port);

@@ -2,7 +2,7 @@
  * A YAML tree to the typed policy, by the schema (grammar/schema.def).
  *
  * Everything wrong is reported at its place, and binding goes on at the next
- * item; a destination that does not parse becomes IR_DEST_POISON.
+ * item; a value or an entry in which something is wrong is left out.
  */
 #ifndef COMPILER_FRONT_BIND_BIND_H
 #define COMPILER_FRONT_BIND_BIND_H

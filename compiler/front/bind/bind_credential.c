@@ -138,14 +138,6 @@ void bind_credential_format(struct binder *b, const struct yaml_pair *pair,
 
 /* --- a file with sentinels ------------------------------------------------ */
 
-static bool is_plain(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if ((unsigned char)s.p[i] < ' ' || s.p[i] == 127)
-			return false;
-	return s.n > 0;
-}
-
 /* Below the home, and by its plain path: the agent's copy lies likewise. */
 static bool is_home_file(struct str path)
 {
@@ -154,9 +146,10 @@ static bool is_home_file(struct str path)
 	if (!str_starts(path, STR("~/")) || str_ends(path, STR("/")))
 		return false;
 	while (str_field(&rest, '/', &name))
-		if (!is_plain(name) || str_is(name, ".") || str_is(name, ".."))
+		if (name.n == 0 || !bind_value_is_line(name) ||
+		    str_is(name, ".") || str_is(name, ".."))
 			return false;
-	return path.n > 2;
+	return true;
 }
 
 void bind_credential_home_file(struct binder *b, const struct yaml_pair *pair,
@@ -184,7 +177,8 @@ static bool is_field(struct str s)
 	if (s.n == 0 || str_ends(s, STR(".")))
 		return false;
 	while (str_field(&rest, '.', &name))
-		if (++depth > FIELD_DEPTH_MAX || !is_plain(name) ||
+		if (++depth > FIELD_DEPTH_MAX || name.n == 0 ||
+		    !bind_value_is_line(name) ||
 		    str_find(name, ' ', 0) < name.n)
 			return false;
 	return true;
@@ -405,8 +399,9 @@ void bind_credential_list(struct binder *b, const struct yaml_pair *pair,
 			continue;
 		entry.from = bind_from(b, (*item)->text.at);
 		bind_map_seen(b, BIND_MAP_CREDENTIAL, *item, &entry, &seen);
-		if (b->c->diags->errors == before)
-			(void)check_entry(b, (*item)->text.at, &seen, &entry);
+		if (b->c->diags->errors != before ||
+		    !check_entry(b, (*item)->text.at, &seen, &entry))
+			continue;
 		if (entry.has_refresh)
 			grant_refresh(b, p, &entry);
 		*vec_push(b->c->a, &p->credentials) = entry;

@@ -33,8 +33,6 @@ static bool kind_fits(struct binder *b, const struct ir_grant *g)
 	const struct ir_dest *d = &g->dest;
 	bool host = d->kind == IR_DEST_HOST || d->kind == IR_DEST_PATTERN;
 
-	if (d->kind == IR_DEST_POISON)
-		return false;
 	if (g->key != IR_KEY_HOSTNAMES && g->key != IR_KEY_CIDRS)
 		return true;
 	if (g->key == IR_KEY_HOSTNAMES

@@ -141,24 +141,23 @@ static const char *home_fault(struct str s)
 static void bind_home_pattern(struct binder *b, const struct text *t,
 			      ir_patterns *out)
 {
-	struct gitignore *g = gitignore_new(b->c->a);
 	const char *why = home_fault(t->s);
-	size_t at = 0;
-	enum gitignore_fault fault =
-		str_starts(t->s, STR("~/")) && t->s.n > 2
-			? gitignore_add(g, str_slice(t->s, 1, t->s.n), &at)
-			: GITIGNORE_OK;
+	enum gitignore_fault fault;
 
-	if (fault != GITIGNORE_OK) {
-		bind_error(b, DIAG_PATTERN, t->at, "%s in '%s'",
-			   gitignore_fault_text(fault), bind_quote(b, t->s));
-		pattern_help(b->c->diags, fault);
-	} else if (why) {
+	if (why) {
 		bind_error(b, DIAG_PATTERN, t->at, "'%s' %s",
 			   bind_quote(b, t->s), why);
 		bind_help(
 			b,
 			"'~/', folders by their names, and wildcards in the last part alone, as in '~/.claude/.credentials.json*'");
+		return;
+	}
+	fault = gitignore_add(gitignore_new(b->c->a),
+			      str_slice(t->s, 1, t->s.n), NULL);
+	if (fault != GITIGNORE_OK) {
+		bind_error(b, DIAG_PATTERN, t->at, "%s in '%s'",
+			   gitignore_fault_text(fault), bind_quote(b, t->s));
+		pattern_help(b->c->diags, fault);
 	} else {
 		*vec_push(b->c->a, out) = (struct ir_pattern){
 			.from = bind_from(b, t->at), .line = t->s};
@@ -175,14 +174,6 @@ void bind_list_home_patterns(struct binder *b, const struct yaml_pair *pair,
 
 /* --- paths --------------------------------------------------------------- */
 
-static bool has_control(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if ((unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7f)
-			return true;
-	return false;
-}
-
 /* Why this is not a path from the root in its one spelling, or NULL. */
 static const char *path_fault(struct str s)
 {
@@ -190,7 +181,7 @@ static const char *path_fault(struct str s)
 
 	if (s.n == 0 || s.p[0] != '/')
 		return "does not begin with '/'";
-	if (has_control(s))
+	if (!bind_value_is_line(s))
 		return "holds a control character";
 	while (beg < s.n) {
 		size_t end = str_find(s, '/', beg);
@@ -210,7 +201,7 @@ static const char *folder_fault(struct str s)
 {
 	size_t beg = 0;
 
-	if (has_control(s))
+	if (!bind_value_is_line(s))
 		return "holds a control character";
 	if (str_starts(s, STR("/")))
 		return "begins with '/'";

@@ -31,17 +31,18 @@ void bind_mapping_masks(struct binder *b, const struct yaml_pair *pair,
 		return;
 	}
 	bind_map(b, BIND_MAP_MASKS, pair->value, &m);
+	if (m.fast.n && m.hold.set && !m.hold.v) {
+		bind_error(
+			b, DIAG_FAST, m.fast.v[0].from.at,
+			"masks that are made at the start have no view to be past of");
+		bind_help(b, "leave 'fast' out, or 'hold: false'");
+		return;
+	}
 	p->masks = (ir_opt_masks){
 		.set = true,
 		.from = m.hold.set ? m.hold.from : bind_from(b, pair->key.at),
 		.v = m.hold.set && !m.hold.v ? IR_MASKS_START : IR_MASKS_HOLD};
 	p->fast = m.fast;
-	if (m.fast.n && p->masks.v == IR_MASKS_START) {
-		bind_error(
-			b, DIAG_FAST, m.fast.v[0].from.at,
-			"masks that are made at the start have no view to be past of");
-		bind_help(b, "leave 'fast' out, or 'hold: false'");
-	}
 }
 
 void bind_mapping_hardening(struct binder *b, const struct yaml_pair *pair,
@@ -89,13 +90,15 @@ void bind_mapping_protects(struct binder *b, const struct yaml_pair *pair,
 	vec_each(item, &pair->value->items) {
 		struct ir_protect entry = {
 			.from = bind_from(b, (*item)->text.at)};
+		unsigned before = b->c->diags->errors;
 
 		if (!bind_mapping_is(
 			    b, *item,
 			    "{files: [~/.claude/.credentials.json*], by: claude}"))
 			continue;
 		bind_map(b, BIND_MAP_PROTECT, *item, &entry);
-		*vec_push(b->c->a, &p->protect) = entry;
+		if (b->c->diags->errors == before)
+			*vec_push(b->c->a, &p->protect) = entry;
 	}
 }
 
@@ -182,6 +185,7 @@ void bind_mapping_events(struct binder *b, const struct yaml_pair *pair,
 	vec_each(item, &pair->value->items) {
 		struct ir_trace_event e = {
 			.from = bind_from(b, (*item)->text.at)};
+		unsigned before = b->c->diags->errors;
 
 		if ((*item)->kind == YAML_MAP) {
 			bind_map(b, BIND_MAP_EVENT, *item, &e);
@@ -189,7 +193,7 @@ void bind_mapping_events(struct binder *b, const struct yaml_pair *pair,
 			   event_name(b, &(*item)->text)) {
 			e.name = (*item)->text.s;
 		}
-		if (e.name.n)
+		if (b->c->diags->errors == before)
 			*vec_push(b->c->a, &trace->events) = e;
 	}
 }

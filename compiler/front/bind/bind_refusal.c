@@ -33,14 +33,16 @@ static void take_command(struct binder *b, const struct yaml_node *list,
 
 void bind_refusal(struct binder *b, const struct yaml_pair *pair, void *field)
 {
-	struct ir_on_refusal *r = field;
+	struct ir_on_refusal r = {.set = true,
+				  .from = bind_from(b, pair->key.at)};
+	unsigned before = b->c->diags->errors;
 
-	r->set = true;
-	r->from = bind_from(b, pair->key.at);
 	if (pair->value->kind == YAML_MAP)
-		bind_map(b, BIND_MAP_ON_REFUSAL, pair->value, r);
+		bind_map(b, BIND_MAP_ON_REFUSAL, pair->value, &r);
 	else
-		take_command(b, pair->value, r);
+		take_command(b, pair->value, &r);
+	if (b->c->diags->errors == before)
+		*(struct ir_on_refusal *)field = r;
 }
 
 /* Whoever is on the way would read what is worked on. */

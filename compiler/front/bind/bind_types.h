@@ -100,6 +100,9 @@ void bind_value_image(struct binder *, const struct yaml_pair *, void *);
 void bind_value_name(struct binder *, const struct yaml_pair *, void *);
 void bind_value_version(struct binder *, const struct yaml_pair *, void *);
 void bind_value_user(struct binder *, const struct yaml_pair *, void *);
+/* Has it no control character? The reader lets tabs and ends of lines through,
+ * and no others. */
+bool bind_value_is_line(struct str s);
 /* Is it a path of this machine that everybody reads alike? Likewise. */
 must_check bool bind_value_is_host_file(struct binder *, const struct text *);
 void bind_value_host_file(struct binder *, const struct yaml_pair *, void *);

@@ -2,11 +2,11 @@
  * `upstream`: the proxy that the gate goes out through, as whom, and what is
  * reached without it.
  */
-#include "compiler/base/ascii.h"
 #include "compiler/front/bind/bind_types.h"
 #include "compiler/front/word/dest.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 
 #define outer(type, member, field)                                             \
 	((type *)(void *)((char *)(field)-offsetof(type, member)))
@@ -22,11 +22,10 @@ static bool has_port(struct str url)
 {
 	size_t beg = str_find(url, ':', 0) + 3;
 	struct str host = str_slice(url, beg, str_find(url, '/', beg));
-	size_t end = host.n;
 
-	while (end > 0 && ascii_is_digit(host.p[end - 1]))
-		end--;
-	return end < host.n && end > 0 && host.p[end - 1] == ':';
+	if (str_starts(host, STR("[")))
+		host = str_slice(host, str_find(host, ']', 0), host.n);
+	return str_find(host, ':', 0) < host.n;
 }
 
 static bool is_proxy(struct binder *b, const struct text *t,
@@ -71,7 +70,7 @@ static void settle_localhost(struct ir_url *url)
 {
 	static const struct addr v4 = {ADDR_V4, {127, 0, 0, 1}};
 
-	if (url->who != IR_DEST_HOST || !str_is(url->name, "localhost"))
+	if (!str_is(url->name, "localhost"))
 		return;
 	url->who = IR_DEST_CIDR;
 	url->net = (struct cidr){v4, addr_bits(ADDR_V4)};
@@ -145,7 +144,8 @@ static bool is_bypass(struct binder *b, const struct text *t,
 		why = "is a URL: requests to a name take one way";
 		break;
 	case IR_DEST_POISON:
-		return false;
+		/* dest_parse() made none of it. */
+		abort();
 	}
 	if (!why)
 		return true;
@@ -174,13 +174,14 @@ void bind_upstream_direct(struct binder *b, const struct yaml_pair *pair,
 
 void bind_upstream(struct binder *b, const struct yaml_pair *pair, void *field)
 {
+	unsigned before = b->c->diags->errors;
 	struct ir_upstream u = {0};
 
 	if (pair->value->kind == YAML_SCALAR)
 		u.set = take_proxy(b, &pair->value->text, &u.proxy);
 	else
 		bind_map(b, BIND_MAP_UPSTREAM, pair->value, &u);
-	u.from = bind_from(b, u.set ? u.proxy.at : pair->key.at);
-	if (u.set)
+	u.from = bind_from(b, u.proxy.at);
+	if (b->c->diags->errors == before)
 		*(struct ir_upstream *)field = u;
 }

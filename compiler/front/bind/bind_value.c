@@ -311,12 +311,9 @@ void bind_value_user(struct binder *b, const struct yaml_pair *pair,
 	bind_help(b, "numbers: what a name means depends on the image");
 }
 
-static bool is_printable(struct str s)
+bool bind_value_is_line(struct str s)
 {
-	for (size_t i = 0; i < s.n; i++)
-		if ((unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7f)
-			return false;
-	return true;
+	return str_find(s, '\t', 0) == s.n && str_find(s, '\n', 0) == s.n;
 }
 
 void bind_value_seccomp(struct binder *b, const struct yaml_pair *pair,
@@ -328,7 +325,7 @@ void bind_value_seccomp(struct binder *b, const struct yaml_pair *pair,
 
 	if (str_is(t->s, names[0]) || str_is(t->s, names[1]) ||
 	    str_is(t->s, names[2]) ||
-	    (str_starts(t->s, STR("/")) && is_printable(t->s))) {
+	    (str_starts(t->s, STR("/")) && bind_value_is_line(t->s))) {
 		SET(b, pair, field, ir_opt_str, t->s);
 		return;
 	}
@@ -350,7 +347,7 @@ bool bind_value_is_host_file(struct binder *b, const struct text *t)
 	bool below = str_starts(t->s, STR("~/"));
 
 	if ((below || str_starts(t->s, STR("/"))) &&
-	    t->s.n > (below ? 2u : 1u) && is_printable(t->s))
+	    t->s.n > (below ? 2u : 1u) && bind_value_is_line(t->s))
 		return true;
 	bind_error(b, DIAG_ABSOLUTE, t->at,
 		   "'%s' is not the absolute path of a file",

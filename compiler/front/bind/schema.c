@@ -451,8 +451,6 @@ static void reach_type(struct reach *r, enum bind_type type)
 
 static void reach_map(struct reach *r, enum bind_map map)
 {
-	if (r->map[map])
-		return;
 	r->map[map] = true;
 	for (size_t i = 0; i < bind_keys_n; i++)
 		if (bind_keys[i].map == map)

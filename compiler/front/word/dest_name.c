@@ -133,12 +133,13 @@ static bool label_ascii(struct dest_parser *p, struct str label,
 
 /* --- IPv4 ---------------------------------------------------------------- */
 
+/* Of a label, which is not empty. */
 static bool all_digits(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++)
 		if (!ascii_is_digit(s.p[i]))
 			return false;
-	return s.n > 0;
+	return true;
 }
 
 /* Would a resolver library take a name that ends so for an address? */

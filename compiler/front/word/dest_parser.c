@@ -185,15 +185,12 @@ bool dest_scheme(struct dest_parser *p, struct str s, struct span part)
 {
 	struct ir_dest *d = &p->dest;
 	struct str name = ascii_lower(p->c->a, s), host;
+	bool tls = str_is(name, "https://");
 
 	d->kind = IR_DEST_URL;
-	d->u.url.scheme = IR_SCHEME_HTTP;
-	d->u.url.port = 80;
-	if (str_is(name, "http://"))
-		return true;
-	d->u.url.scheme = IR_SCHEME_HTTPS;
-	d->u.url.port = 443;
-	if (str_is(name, "https://"))
+	d->u.url.scheme = tls ? IR_SCHEME_HTTPS : IR_SCHEME_HTTP;
+	d->u.url.port = tls ? 443 : 80;
+	if (tls || str_is(name, "http://"))
 		return true;
 	dest_fail(p, DIAG_SCHEME, ((struct span){part.beg, part.end - 3}),
 		  "unknown scheme '%s'",

@@ -183,7 +183,7 @@ bool request_to(struct request_parser *p, struct span to,
 	} else if (!d.has_port) {
 		return fail_request(p, to, "a connection without a port", NULL);
 	}
-	if (!one_port(p, port ? *port : to, &d.port))
+	if (!one_port(p, to, &d.port))
 		return false;
 	if (!name)
 		return true;

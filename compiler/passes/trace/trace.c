@@ -271,12 +271,7 @@ static bool settle_events(struct expander *x)
 			v[n++] = v[i];
 	}
 	x->out.n = n;
-	if (n <= LIMIT_TRACE_EVENTS)
-		return ok;
-	diag_error(x->f.c->diags, DIAG_TRACE_LIMIT,
-		   v[LIMIT_TRACE_EVENTS].from.at, "%u events, at most %u", n,
-		   LIMIT_TRACE_EVENTS);
-	return false;
+	return ok;
 }
 
 /* --- paths to leave out -------------------------------------------------- */
@@ -369,7 +364,7 @@ static void settle_reads(struct ir_trace *t)
 /* The built-in tracer is of membrane's own version. */
 static void judge_version(struct pass_ctx *c, const struct ir_trace *t)
 {
-	if (!t->version.set || t->version.from.layer == LAYER_FLOOR)
+	if (!t->version.set)
 		return;
 	diag_warn(
 		c->diags, DIAG_TRACE_VOID, t->version.from.at,

@@ -89,6 +89,76 @@ static void check_meet(void)
 	CHECK(!meet("!*.txt", "*.pem") && !meet("!a*", "b*"));
 	CHECK(!meet("!a?c", "ac") && !meet("!x/", "x/y") && !meet("!*a", "b"));
 	CHECK(!meet("!*a*", "bcd") && meet("!*a*", "bad"));
+	CHECK(!meet("!a?", "a") && !meet("!a", "a?") && meet("!a*", "a"));
+}
+
+/* Of longer ones than 255 bytes it is not asked. */
+static void check_meet_long(void)
+{
+	char a[258] = "!", b[257] = "";
+
+	memset(a + 1, 'a', 255);
+	memset(b, 'b', 255);
+	CHECK(!meet(a, b));
+	a[256] = 'a';
+	CHECK(meet(a, b));
+	a[256] = '\0';
+	b[255] = 'b';
+	CHECK(meet(a, b));
+}
+
+/* What is about connections by name, and nothing else, and which grant. */
+static void check_plain(void)
+{
+	static const struct {
+		const char *policy, *canon;
+		bool plain;
+	} list[] = {
+		{"allow a.test", "a.test tcp/1-65535", true},
+		{"allow *.a.test:443", "*.a.test tcp/443", true},
+		{"allow *", "* tcp/1-65535", false},
+		{"allow 10.0.0.0/8", "10.0.0.0/8 tcp/1-65535", false},
+		{"allow https://a.test/", "https://a.test/ tcp/443", false},
+		{"allow a.test http", "a.test tcp/1-65535 http [* *]", false},
+		{"allow a.test inspect", "a.test tcp/1-65535 tls=inspect",
+		 false},
+		{"allow a.test public", "a.test tcp/1-65535", false},
+		{"ask a.test", "a.test tcp/1-65535 for=session wait=1m", true},
+		{"ask a.test inspect",
+		 "a.test tcp/1-65535 tls=inspect for=session wait=1m", false},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
+		addition_list out = {0};
+		struct test_policy t;
+
+		test_policy_bind(&t, list[i].policy);
+		passes_additions(&t.ctx, &t.docs, &out);
+		CHECK_MSG(out.n == 1 && out.v[0].is_plain == list[i].plain &&
+				  out.v[0].grant &&
+				  str_is(out.v[0].grant->canon, list[i].canon),
+			  "%s", list[i].policy);
+		test_policy_done(&t);
+	}
+}
+
+/* A denial is told with its grant; a pattern is plain and has none. */
+static void check_cut_grant(void)
+{
+	addition_list out = {0};
+	struct test_policy t;
+
+	test_policy_bind(&t, "deny b.test:1\ndeny a.test:1\n");
+	passes_cuts(&t.ctx, &t.docs, &out);
+	CHECK(out.n == 2 && str_is(out.v[0].grant->canon, "a.test tcp/1") &&
+	      str_is(out.v[1].grant->canon, "b.test tcp/1"));
+	test_policy_done(&t);
+	out = (addition_list){0};
+	test_policy_bind(&t, "ignore@global x\nignore !x\n");
+	passes_additions(&t.ctx, &t.docs, &out);
+	CHECK(out.n == 1 && out.v[0].is_plain && !out.v[0].grant &&
+	      out.v[0].part == ADDITION_PATTERN);
+	test_policy_done(&t);
 }
 
 static void settings(struct ir_policy *p)
@@ -346,6 +416,9 @@ int main(void)
 	check_grants();
 	check_narrows();
 	check_meet();
+	check_meet_long();
+	check_plain();
+	check_cut_grant();
 	check_settings();
 	return check_status();
 }

@@ -1,7 +1,9 @@
 /* What a workspace adds and cuts: grants, patterns, arguments, places. */
 #include "tests/unit/layered.h"
 
-static const struct contributed list[] = {
+static const struct {
+	const char *global, *workspace, *adds, *cuts;
+} list[] = {
 	/* the same again, and what narrows */
 	{"", "deny: [a.test]\nignore: [.env]", "",
 	 "deny a.test tcp/1-65535,udp/1-65535\n"},
@@ -177,6 +179,7 @@ static const struct contributed list[] = {
 int main(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(list); i++)
-		check_contributed(&list[i]);
+		check_contributed(list[i].global, list[i].workspace,
+				  list[i].adds, list[i].cuts);
 	return check_status();
 }

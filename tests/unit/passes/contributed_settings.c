@@ -2,7 +2,9 @@
  */
 #include "tests/unit/layered.h"
 
-static const struct contributed list[] = {
+static const struct {
+	const char *global, *workspace, *adds, *cuts;
+} list[] = {
 	/* the proxy */
 	{"", "upstream: http://p.test:3128", "upstream http://p.test:3128\n",
 	 ""},
@@ -54,6 +56,15 @@ static const struct contributed list[] = {
 	{"resolver: 9.9.9.9", "resolver: host", "dns_resolver host\n", ""},
 	{"resolver: 9.9.9.9", "resolver: \"[2620:fe::fe]:54\"",
 	 "dns_resolver [2620:fe::fe]:54\n", ""},
+
+	/* what a workspace does not speak of */
+	{"tls: inspect\nhome: none\nengine: docker\nruntime: kata\nmasks: start\n"
+	 "hardening: {pids: 1, memory: 1k, cpus: 0.5, read_only: true}\n"
+	 "trace: {engine: tracee, reads: true, required: true}",
+	 "readonly: [a]", "", ""},
+	{"tls: verify\nhome: shared\nssl_insecure: true\nssh_agent: true\n"
+	 "masks: start\nhardening: {user_namespaces: true}",
+	 "readonly: [a]", "", ""},
 
 	/* hardening */
 	{"",
@@ -151,6 +162,7 @@ static const struct contributed list[] = {
 int main(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(list); i++)
-		check_contributed(&list[i]);
+		check_contributed(list[i].global, list[i].workspace,
+				  list[i].adds, list[i].cuts);
 	return check_status();
 }

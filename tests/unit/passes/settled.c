@@ -89,6 +89,9 @@ static const struct {
 	{"allow: [{dest: a.test, http: [{paths: [b]}, {paths: [/b]}, {paths: [/a, b]}]}]",
 	 NULL, "grant a.test tcp/1-65535 http [* /a /b] [* /b]\n"},
 
+	{"allow: [{dest: a.test, http: [{paths: [b, /b]}]}]", NULL,
+	 "grant a.test tcp/1-65535 http [* /b]\n"},
+
 	/* the same again */
 	{"allow: [a.test, a.test]",
 	 "allow: [\"a.test:1-65535\", {dest: a.test, ports: [1-65535]}]",
@@ -209,6 +212,23 @@ static const struct {
 	 "visible read ~/a\n"},
 };
 
+/* What was bound stays as it was: it is normalised again elsewhere. */
+static void check_bound_stays(void)
+{
+	const struct ir_grant *g;
+	struct layered l;
+
+	layered_two(&l, "allow: [{dest: a.test, ports: [443, 80], "
+			"http: [{methods: [PUT, GET], paths: [b, a]}]}]",
+		    NULL);
+	CHECK(layered_normalise(&l));
+	g = &l.docs.v[0].policy.allow.v[0];
+	CHECK(g->ports.n == 2 && g->ports.v[0].lo == 443);
+	CHECK(str_is(g->http.v[0].methods.v[0].s, "PUT") &&
+	      str_is(g->http.v[0].paths.v[0].s, "b"));
+	layered_done(&l);
+}
+
 int main(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
@@ -224,5 +244,6 @@ int main(void)
 			  STR_ARG(got));
 		layered_done(&l);
 	}
+	check_bound_stays();
 	return check_status();
 }
