@@ -1,3 +1,4 @@
+#include "compiler/front/bind/bind.h"
 #include "tests/check.h"
 #include "tests/policy.h"
 
@@ -33,6 +34,56 @@ static void check_spans(void)
 	place = sources_place(&t.sources, t.policy.resolver.from.at);
 	CHECK(str_is(place.source->name, "builtin"));
 	CHECK(str_is(place.text, "dns_resolver: host"));
+	test_policy_done(&t);
+}
+
+static uint32_t of_floor(const ir_patterns *list)
+{
+	uint32_t n = 0;
+
+	vec_each(p, list)
+		n += p->from.layer == LAYER_FLOOR;
+	return n;
+}
+
+/*
+ * The text of the floor is a policy, and says what the floor is, but for the
+ * addresses of IPv4 in those of IPv6, which nobody else writes.
+ */
+static void check_floor_text(void)
+{
+	const struct source *src;
+	struct ir_policy p = {0};
+	struct diag_view v;
+	struct yaml_node *root;
+	struct test_policy t;
+	ir_texts extends = {0};
+
+	CHECK(test_policy_make(&t, ""));
+	src = sources_named(&t.sources, STR("builtin"));
+	CHECK(src && src->layer == LAYER_FLOOR);
+	CHECK(yaml_parse(t.a, &t.diags, src, &root) &&
+	      !bind_policy(&t.ctx, LAYER_FLOOR, root, &p, &extends));
+	CHECK(t.diags.errors == 1 && diags_get(&t.diags, 0, &v) &&
+	      str_is(sources_text(&t.sources, v.at), "::ffff:0.0.0.0"));
+	CHECK(p.deny.n + 1 == t.policy.deny.n && p.deny.n > 10);
+	CHECK(p.readonly.n == of_floor(&t.policy.readonly) &&
+	      p.readonly.n > 10);
+	CHECK(p.resolver.v.host && str_eq(p.image.v, t.policy.image.v));
+	CHECK(p.hardening.pids.v == t.policy.hardening.pids.v &&
+	      p.hardening.no_new_privileges.v && p.trace.engine.set &&
+	      p.trace.required.set && p.workspace_trust.set && p.tls.set &&
+	      p.engine.set && p.runtime.set && p.ssl_insecure.set &&
+	      p.hardening.read_only.set && p.hardening.user_namespaces.set &&
+	      str_eq(p.hardening.seccomp.v, t.policy.hardening.seccomp.v));
+	/* Each denial says what is there. */
+	CHECK(memmem(src->text.p, src->text.n, "\"169.254.0.0/16\" # ", 19));
+	vec_each(d, &t.policy.deny)
+		CHECK(d->dest.at.beg == d->from.at.beg);
+	/* It is there once, however often it is asked for. */
+	CHECK(passes_layers(&t.ctx, &t.docs, &t.policy));
+	CHECK(sources_named(&t.sources, STR("builtin")) == src &&
+	      sources_of(&t.sources, t.policy.resolver.from.at) == src);
 	test_policy_done(&t);
 }
 
@@ -82,6 +133,7 @@ int main(void)
 {
 	check_defaults();
 	check_spans();
+	check_floor_text();
 	check_order();
 	check_trust();
 	return check_status();

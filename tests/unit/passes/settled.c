@@ -229,6 +229,62 @@ static void check_bound_stays(void)
 	layered_done(&l);
 }
 
+/* "IMAGE", or with what was spared "IMAGE, not IMAGE". */
+static struct str image_of(struct layered *l)
+{
+	const struct ir_policy *p = &l->p;
+
+	CHECK(layered_normalise(l));
+	if (!p->image_spared.set)
+		return p->image.v;
+	return arena_fmt(l->r.a, "%.*s, not %.*s", STR_ARG(p->image.v),
+			 STR_ARG(p->image_spared.v));
+}
+
+/* Natively the image of a preset is not run, and one that was written is. */
+static void check_images(void)
+{
+	static const struct {
+		const char *preset, *global, *image;
+	} images[] = {
+		{"image: a", NULL, "a"},
+		{"image: a", "engine: docker", "a"},
+		{"image: a", "engine: native", "membrane-agent, not a"},
+		{"image: a", "engine: native\nimage: b", "b"},
+		{"extends: []", "engine: native", "membrane-agent"},
+		{"image: a", "upstream: http://127.0.0.1:3128",
+		 "membrane-agent, not a"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(images); i++) {
+		struct layered l;
+		struct str got;
+
+		layered_init(&l);
+		layered_add(&l, LAYER_PRESET, "preset:x", images[i].preset);
+		layered_add(&l, LAYER_GLOBAL, "config.yaml", images[i].global);
+		got = image_of(&l);
+		CHECK_MSG(str_is(got, images[i].image), "%zu: %.*s", i,
+			  STR_ARG(got));
+		layered_done(&l);
+	}
+	/* The other way around: what was written comes first. */
+	for (unsigned docker = 0; docker < 2; docker++) {
+		struct layered l;
+		struct str got;
+
+		layered_init(&l);
+		layered_add(&l, LAYER_GLOBAL, "config.yaml",
+			    docker ? "engine: docker\nimage: b"
+				   : "engine: native\nimage: b");
+		layered_add(&l, LAYER_WORKSPACE, "preset:x", "image: a");
+		got = image_of(&l);
+		CHECK_MSG(str_is(got, docker ? "a" : "b, not a"), "%.*s",
+			  STR_ARG(got));
+		layered_done(&l);
+	}
+}
+
 int main(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
@@ -245,5 +301,6 @@ int main(void)
 		layered_done(&l);
 	}
 	check_bound_stays();
+	check_images();
 	return check_status();
 }

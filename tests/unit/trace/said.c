@@ -2,6 +2,7 @@
  * What becomes of events in a policy, one a line: its filters behind it, and a
  * '?' where it is optional; and what is said of them.
  */
+#include "compiler/base/limits.h"
 #include "tests/unit/layered.h"
 
 #define LONG_MAX_BYTES 256
@@ -26,6 +27,12 @@ static const struct {
 	 "17-41 E600 no event matches 'security_socket_bindx*'\n"},
 	{"events: [\"x*security_socket_bind\"]",
 	 "17-41 E600 no event matches 'x*security_socket_bind'\n"},
+	{"events: [\"socket_bind*\"]",
+	 "17-31 E600 no event matches 'socket_bind*'\n"},
+	{"events: [\"execv*ve\"]",
+	 "17-27 E600 no event matches 'execv*ve'\n"},
+	{"events: [\"*ssocket_bind\"]",
+	 "17-32 E600 no event matches '*ssocket_bind'\n"},
 	{"events: [asked]", "execve\n"
 			    "execveat\n"
 			    "link\n"
@@ -448,6 +455,29 @@ static void check_reads(void)
 	CHECK(reads("reads: true"));
 }
 
+/* So many events, those that are there twice counted. */
+static void check_many(void)
+{
+	struct diag_view v = {0};
+	struct layered l;
+	struct buf b;
+
+	layered_init(&l);
+	buf_init(&b, l.r.a);
+	buf_adds(&b, "trace: {events: [");
+	for (unsigned i = 0; i < LIMIT_TRACE_EVENTS; i++)
+		buf_adds(&b, i ? ",security_socket_*" : "security_socket_*");
+	buf_adds(&b, "]}");
+	layered_add(&l, LAYER_GLOBAL, "config.yaml", b.p);
+	CHECK(layered_normalise(&l) && l.p.trace.events.n == 4);
+	layered_add(&l, LAYER_WORKSPACE, ".membrane.yaml",
+		    "trace: {events: [execve]}");
+	CHECK(!layered_normalise(&l) && l.r.diags.errors == 1);
+	CHECK(diags_get(&l.r.diags, 0, &v) &&
+	      str_is(v.text, "more than 4096 events, repeated ones counted"));
+	layered_done(&l);
+}
+
 /* A preset comes before the file that extends it, whose text was read first:
  * of two entries for an event the one that stands further on is complained
  * of. */
@@ -474,6 +504,7 @@ int main(void)
 	for (size_t i = 0; i < ARRAY_LEN(list); i++)
 		check_trace(list[i].text, list[i].want);
 	check_long();
+	check_many();
 	check_reads();
 	check_places();
 	return check_status();
