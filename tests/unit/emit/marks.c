@@ -5,9 +5,9 @@
  *
  * tests/unit/emit/marks/NAME.yaml is a policy, NAME.marks what is expected:
  * of each artefact the comments that name rules; then the lines that have
- * marks, in the order in which they were made, and below each its marks
- * (planned.h). What every policy has is
- * shown of the one that is called builtin. UPDATE=1 rewrites; read that diff.
+ * marks, in the order in which they were made, and below each its marks. What
+ * every policy has is shown of the one that is called builtin. UPDATE=1
+ * rewrites; read that diff.
  */
 #include "tests/unit/emit/planned.h"
 
@@ -31,6 +31,108 @@ static const char *const files[] = {
 	"ruleset.nft", "names.map",   "gate.cfg",    "hosts.map",
 	"addr.map",    "mounts.plan", "docker.json",
 };
+
+/* --- what is shown of an artefact ----------------------------------------- */
+
+static void put_uses(struct buf *out, unsigned uses)
+{
+	static const char *const names[] = {
+		"name",	 "tcp4",    "tcp6", "udp4",  "udp6", "raw",
+		"hello", "request", "read", "write", "arg",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (uses & 1u << i)
+			buf_addf(out, " %s", names[i]);
+}
+
+static void put_reasons(struct buf *out, uint64_t reasons)
+{
+	if (reasons == MARKS_ANY) {
+		buf_adds(out, " any");
+		return;
+	}
+	for (unsigned i = 0; i < 64; i++)
+		if (reasons & UINT64_C(1) << i)
+			buf_addf(out, " %s", reason_name((enum reason)i));
+}
+
+/* " 3: tcp4 for granted, rule 2, 10.0.0.0-10.255.255.255" */
+static void put_mark(struct buf *out, struct compilation *c,
+		     const struct marks_one *m)
+{
+	char lo[ADDR_TEXT_MAX], hi[ADDR_TEXT_MAX];
+
+	if (!m->from)
+		buf_adds(out, "    -:");
+	else if (m->from->layer == LAYER_FLOOR)
+		buf_adds(out, "    floor:");
+	else
+		buf_addf(out, "    %u:",
+			 sources_place(&c->sources, m->from->at).line);
+	put_uses(out, m->uses);
+	buf_adds(out, " for");
+	put_reasons(out, m->reasons);
+	if (m->rule)
+		buf_addf(out, ", rule %u", m->rule);
+	if (m->has_range)
+		buf_addf(out, ", %s-%s", addr_text(&m->lo, lo),
+			 addr_text(&m->hi, hi));
+	buf_addc(out, '\n');
+}
+
+/* Comments that name rules of the policy, each first one with that before it.
+ */
+static void put_comments(struct buf *out, struct str text)
+{
+	struct str line, before = {0};
+
+	while (str_line(&text, &line)) {
+		struct str now = str_trim(line);
+
+		if (!str_starts(now, STR("# ")))
+			now.n = 0;
+		if (now.n && memmem(now.p, now.n, " .membrane.yaml:", 16)) {
+			if (before.n)
+				buf_addf(out, "%.*s\n", STR_ARG(before));
+			buf_addf(out, "%.*s\n", STR_ARG(now));
+			now.n = 0;
+		}
+		before = now;
+	}
+}
+
+/*
+ * The marks of an artefact in their order, below the lines that they are at:
+ *
+ *	ip daddr @cidr4_1 tcp dport 443 goto granted
+ *	    3: tcp4 for granted
+ *
+ * 3 is the line of the policy, "-" of no rule, "floor" of a built-in one. all:
+ * else without the networks and files that are built in.
+ */
+static void put_marks(struct buf *out, struct compilation *c, const char *file,
+		      bool all)
+{
+	struct str text = planned_file(c, file), line;
+	uint32_t last = 0;
+
+	vec_each(m, &c->marks.list) {
+		bool policy =
+			m->from ? m->from->layer != LAYER_FLOOR : !m->has_range;
+		uint32_t at;
+
+		if (strcmp(m->file, file) != 0 || !(policy || all))
+			continue;
+		at = marks_line(text, m->at, &line);
+		if (at != last)
+			buf_addf(out, "%.*s\n", STR_ARG(str_trim(line)));
+		last = at;
+		put_mark(out, c, m);
+	}
+}
+
+/* --- policies ------------------------------------------------------------- */
 
 static struct str read_text(struct arena *a, const char *name,
 			    const char *suffix)
@@ -61,8 +163,8 @@ static void put_file(struct buf *out, struct compilation *c, const char *file,
 		     bool all)
 {
 	buf_addf(out, "== %s\n", file);
-	planned_put_comments(out, planned_file(c, file));
-	planned_put_marks(out, c, file, all);
+	put_comments(out, planned_file(c, file));
+	put_marks(out, c, file, all);
 }
 
 static void check_policy(const char *name)
