@@ -180,13 +180,13 @@ static struct decision decide_granted(struct arena *a,
 
 /* --- what a person may permit -------------------------------------------- */
 
-/* Whom the request is to; a name, an address, or both. Nobody is asked about
+/* Whom the request is to; a name, an address, or both: *out_name is left where
+ * there is none. Nobody is asked about
  * the machine: its names resolve where a grant speaks of it, and lead nowhere
  * else. */
 static bool has_destination(const struct ir_request *r, struct str *out_name,
 			    const struct addr **out_addr)
 {
-	*out_name = (struct str){0};
 	*out_addr = r->has_addr ? &r->addr : NULL;
 	switch (r->kind) {
 	case IR_REQ_CONNECT:
@@ -267,7 +267,7 @@ static struct decision decide_askable(struct arena *a,
 	const struct ir_grant *best = NULL;
 	struct ir_policy with;
 	const struct addr *addr;
-	struct str name;
+	struct str name = {0};
 	bool room = false;
 
 	if (!has_destination(r, &name, &addr))

@@ -65,7 +65,7 @@ static bool dest_names(const struct ir_dest *d, struct str name)
 
 static bool is_private(const struct ir_grant *g)
 {
-	return g->private.set && g->private.v;
+	return g->private.v;
 }
 
 /* --- addresses ----------------------------------------------------------- */

@@ -339,9 +339,7 @@ bool decide_decrypts(const struct ir_policy *p, const struct decide_request *r)
 {
 	struct asked q = {.p = p, .r = r, .net = net_of(p, r), .name = r->sni};
 
-	if (q.name.n == 0 || (q.net && !is_inside(p, r->port)))
-		return false;
-	return decrypts_asked(&q);
+	return q.name.n && decrypts_asked(&q);
 }
 
 /* TLS without a name: only to an address that is granted as such. */

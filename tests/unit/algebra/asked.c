@@ -253,6 +253,7 @@ static const struct asked_row askable[] = {
 	{"ask *\n", "tcp 203.0.113.1:80 host", "no-grant"},
 	{"allow a.test http=GET+/x\nask a.test http=PUT\n",
 	 "PUT http://a.test/a/../b", "path-not-canonical"},
+	{"ask *\nignore x\n", "read x", "ignored by x"},
 	/* the widest answer, then the longest wait. */
 	{"ask a.test for=once\nask *.test for=always\nask **.test\n",
 	 "a.test:443", "ask by *.test tcp/1-65535 for=always wait=1m"},

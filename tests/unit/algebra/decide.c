@@ -409,6 +409,8 @@ static const struct {
 	 "203.0.113.1", 443, true},
 	{"allow 203.0.113.0/24\ndeny a.test tcp/444 http=GET\n", "a.test",
 	 "203.0.113.1", 443, false},
+	{"allow 203.0.113.0/24\ndeny 203.0.113.0/24 tcp/443 http=GET\n", "",
+	 "203.0.113.1", 443, false},
 	{"allow 203.0.113.0/24\ncredential a.test X-K K\n", "a.test",
 	 "203.0.113.1", 443, false},
 };
