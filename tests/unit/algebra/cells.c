@@ -80,6 +80,8 @@ static const struct {
 	{"allow a.test udp/54-442\n", NULL, NULL, "udp/54-442=0@123 "},
 	{"allow a.test udp/54-65535\n", NULL, NULL, "udp/54-65535=0@443 "},
 	{"allow a.test udp/444-65535\n", NULL, NULL, "udp/444-65535=0@444 "},
+	{"allow 203.0.113.0/24 tcp/80 http=GET\nallow a.test udp/1-500\n", NULL,
+	 NULL, "tcp/80-80=0@80 udp/1-500=1@53 "},
 	{"", NULL, NULL, ""},
 };
 

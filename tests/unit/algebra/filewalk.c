@@ -306,7 +306,7 @@ static uint32_t count_end(void *ctx, struct filewalk *w,
 	(void)w;
 	(void)e;
 	v->visited++;
-	return 0;
+	return v->keep;
 }
 
 /* Where an 'a' was among the last so many bytes is told apart; and of lines
@@ -318,8 +318,8 @@ static const struct {
 	{"*a????????", 2 * 512},
 	{"*a?????????????????", 0},
 	{"*a*;*b*;*c*;*d*;*e*;*f*;*g*;*h*", 2 * 9},
-	{"*a*;*b*;*c*;/k/**", 2 * 5},
-	{"*;*a*;/k/**", 2 * 3},
+	{"*a*;*b*;*c*;/k/**", 2 * 6},
+	{"*;*a*;/k/**", 2 * 4},
 	{"*a*/;*b*/;*c*/", 2 * 8},
 };
 
@@ -377,8 +377,64 @@ static void check_sets(void)
 	}
 }
 
+/* What an automaton says of each path of these bytes, of four at most. */
+static void check_verdict(struct arena *a, struct automaton *m,
+			  const struct gitignore *g, struct str path,
+			  const automaton_set *at, int more)
+{
+	static const char bytes[] = "abx./";
+	size_t slash = path.n;
+
+	while (slash && path.p[slash - 1] != '/')
+		slash--;
+	for (int is_dir = 0;
+	     is_dir < 2 && is_name(str_slice(path, slash, path.n)); is_dir++) {
+		uint32_t by = AUTOMATON_NONE;
+		bool back;
+		enum gitignore_verdict wanted =
+			gitignore_match(g, path, is_dir, &by);
+
+		if (wanted == GITIGNORE_NONE)
+			by = AUTOMATON_NONE;
+		CHECK_MSG(automaton_verdict(m, at, is_dir, &back) == by, "%.*s",
+			  STR_ARG(path));
+		CHECK(back == (wanted == GITIGNORE_BACK));
+	}
+	for (size_t i = 0; more && i < sizeof(bytes) - 1; i++) {
+		automaton_set next = {0};
+
+		if (bytes[i] == '/' && !is_name(str_slice(path, slash, path.n)))
+			continue;
+		automaton_step(m, at, (uint8_t)bytes[i], &next);
+		check_verdict(a, m, g,
+			      arena_fmt(a, "%.*s%c", STR_ARG(path), bytes[i]),
+			      &next, more - 1);
+	}
+}
+
+static void check_verdicts(void)
+{
+	static const char *const lists[] = {
+		"a/**/b",    "**/a",	"a/**",	    "/**/a/**/b", "a?b;a*b",
+		"/a/b;!*a*", "*b;*a*/", "a/*/b;!x", "[ab]/x;/a",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+		struct visits v;
+		automaton_set first = {0};
+		struct automaton *m;
+
+		(void)begin_walk(&v, lists[i]);
+		m = automaton_new(v.a, v.lists[0]);
+		automaton_start(m, &first);
+		check_verdict(v.a, m, v.lists[0], STR(""), &first, 4);
+		arena_free(v.a);
+	}
+}
+
 int main(void)
 {
+	check_verdicts();
 	check_sets();
 	check_shown();
 	check_complete();
