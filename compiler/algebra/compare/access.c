@@ -15,7 +15,6 @@ struct group {
 	uint32_t change; /* its index among the changes, or what is kept */
 	bool kept;
 	uint32_t cause; /* of a change: the rule */
-	bool whole;	/* the set's destination is the cause's own */
 };
 
 /*
@@ -359,8 +358,6 @@ static void narrow_group(struct access *x, struct group *g, bool is_new,
 	struct access_set *set = &change_of(x, g)->set;
 	struct ir_dest met = *own;
 
-	if (g->whole)
-		return;
 	/* A rule about others: the set is the grant's. */
 	if (afar)
 		own = &rule_grant(&rules[grant])->dest;
@@ -371,10 +368,8 @@ static void narrow_group(struct access *x, struct group *g, bool is_new,
 		set->dest = met;
 		return;
 	}
-	if (intersect_same(&set->dest, &met))
-		return;
-	set->dest = *own;
-	g->whole = true;
+	if (!intersect_same(&set->dest, &met))
+		set->dest = *own;
 }
 
 /* Both copy: what they are given may be of the scratch arena. */
@@ -388,8 +383,8 @@ static void add_text(struct arena *a, ir_texts *to, struct str s)
 
 static void add_port(struct arena *a, ir_ports *to, const struct access_cell *c)
 {
-	struct ir_port p = {.proto = c->kind == ACCESS_HTTP ? IR_PROTO_TCP
-							    : c->request.proto,
+	/* of a request of HTTP, TCP */
+	struct ir_port p = {.proto = c->request.proto,
 			    .lo = c->lo,
 			    .hi = c->hi};
 

@@ -23,8 +23,7 @@ static bool is_path(struct str path)
 {
 	struct str seg;
 
-	if (path.n == 0 || path.p[0] == '/' || path.p[0] == ' ' ||
-	    str_ends(path, STR("/")))
+	if (path.n == 0 || path.p[0] == '/' || path.p[0] == ' ')
 		return false;
 	while (str_field(&path, '/', &seg))
 		if (seg.n == 0 || str_is(seg, ".") || str_is(seg, ".."))

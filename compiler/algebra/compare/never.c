@@ -28,7 +28,7 @@ struct search {
 
 static bool is_url(const struct ir_never *set)
 {
-	return set->has_dest && set->dest.kind == IR_DEST_URL;
+	return set->dest.kind == IR_DEST_URL;
 }
 
 static void take_ports(struct search *x, struct arena *a)

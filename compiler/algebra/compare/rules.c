@@ -76,13 +76,11 @@ static bool by_itself(struct uses *u, uint32_t rule, const uint32_t *ids,
 	return is_said(u, &d);
 }
 
-/* Of entries of ask, about what is asked, those with the widest answer count.
- */
+/* Of entries of ask those with the widest answer count; of others all. */
 static bool is_widest(const struct uses *u, uint32_t rule,
 		      const struct decision *all)
 {
-	return u->list != RULES_ASKED ||
-	       rule_grant(&u->s->rules.v[rule])->lasts.v == all->grant->lasts.v;
+	return rule_grant(&u->s->rules.v[rule])->lasts.v == all->grant->lasts.v;
 }
 
 static void add_cell(struct uses *u, const uint32_t *ids, uint32_t n,
@@ -199,8 +197,7 @@ static bool is_needed(const struct uses *u, uint32_t rule)
 	const struct ir_grant *g = rule_grant(&u->s->rules.v[rule]);
 
 	/* Requests look the same, and yet it decides who sees them. */
-	if (u->list != RULES_DENIALS && g->tls.set &&
-	    g->tls.v == IR_TLS_INSPECT)
+	if (g->tls.set && g->tls.v == IR_TLS_INSPECT)
 		return true;
 	vec_each(c, &u->of[rule])
 		if (u->cells.v[*c].left < 2)

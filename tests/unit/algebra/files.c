@@ -381,6 +381,7 @@ static const struct {
 	{"ignore *.pem\nignore !ca.pem\n", IR_NEVER_READ, "*.pem",
 	 "read ca.pem"},
 	{"ignore file.pem\n", IR_NEVER_READ, "*.pem", "read .pem"},
+	{"readonly file.pem\n", IR_NEVER_WRITE, "*.pem", "write .pem"},
 	{"ignore /a.pem\n", IR_NEVER_READ, "a.pem", "read x/a.pem"},
 	/* Folders, and what is in them. */
 	{"", IR_NEVER_READ, "a/", "read a/file"},

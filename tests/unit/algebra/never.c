@@ -158,13 +158,16 @@ static void check_never(void)
 		struct ir_never set;
 		struct test_policy t;
 		struct decision d;
+		bool found;
 
 		CHECK(test_policy_make(&t, sets[i].policy));
 		set = set_of(t.a, i);
-		if (never_find(t.a, &t.policy, &set, &witness, &d))
-			CHECK(d.verdict != VERDICT_DENY &&
-			      decide_asked(t.a, &t.policy, NULL, &witness)
-					      .verdict == d.verdict);
+		found = never_find(t.a, &t.policy, &set, &witness, &d);
+		CHECK(found == (sets[i].witness[0] != '\0'));
+		CHECK(!found ||
+		      (d.verdict != VERDICT_DENY &&
+		       decide_asked(t.a, &t.policy, NULL, &witness).verdict ==
+			       d.verdict));
 		CHECK_MSG(str_is(witness.text, sets[i].witness),
 			  "%zu: '%.*s', not '%s'", i, STR_ARG(witness.text),
 			  sets[i].witness);
