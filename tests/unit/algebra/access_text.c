@@ -144,6 +144,19 @@ static const struct compared_case cases[] = {
 	{"allow https://a.test:80/\n", "allow a.test tcp/80 http=*\n",
 	 "+ * http://a.test/ | GET http://a.test/\n"
 	 "\tnew 'allow a.test tcp/80 http=*': scheme -> granted\n"},
+	/* Paths that are not canonical, of whatever methods. */
+	{"allow a.test tcp/443 http=*\n",
+	 "allow a.test tcp/443 http=* http=GET+/x\n",
+	 "- * https://a.test/ (paths that are not canonical) | POST https://a.test/a/../b\n"
+	 "\told 'allow a.test tcp/443 http=*': granted -> path-not-canonical\n"},
+	{"allow a.test tcp/443 http=GET+PUT\n",
+	 "allow a.test tcp/443 http=GET+PUT http=GET+/x\n",
+	 "- GET,PUT https://a.test/ (paths that are not canonical) | GET https://a.test/a/../b\n"
+	 "\told 'allow a.test tcp/443 http=GET+PUT': granted -> path-not-canonical\n"},
+	/* The machine, by its name. */
+	{"", "allow http://192.0.0.5/x\n",
+	 "+ * http://host/x | GET http://host/x\n"
+	 "\tnew 'allow http://192.0.0.5/x': floor -> granted\n"},
 };
 
 int main(void)

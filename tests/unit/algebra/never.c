@@ -1,12 +1,11 @@
 /*
- * never.h, of connections and requests: what a policy permits of a set.
- * Policies are written as in tests/policy.h.
+ * never.h, of connections, requests and raw arguments: what a policy permits of
+ * a set.
  */
 #include "compiler/algebra/compare/never.h"
 #include "compiler/algebra/decide/ask.h"
 
-#include "tests/check.h"
-#include "tests/policy.h"
+#include "tests/unit/algebra/compared.h"
 
 static const struct {
 	const char *policy, *dest, *ports, *methods, *paths, *witness;
@@ -175,8 +174,47 @@ static void check_never(void)
 	}
 }
 
+/* --- raw arguments -------------------------------------------------------- */
+
+static const struct {
+	const char *policy, *arg, *witness;
+} args[] = {
+	{"", "--privileged", ""},
+	{"args: [--cap-add=KILL]", "--privileged", ""},
+	{"args: [--privileged]", "--privileged", "docker-arg --privileged"},
+	{"args: [--privileged=false]", "--privileged", ""},
+	{"args: [--cap-add=KILL]", "--cap-add=KILL",
+	 "docker-arg --cap-add=KILL"},
+	{"args: [--cap-add=KILL]", "--cap-add=CHOWN", ""},
+	/* An option alone is any value of it. */
+	{"args: [--cap-add=KILL]", "--cap-add", "docker-arg --cap-add=KILL"},
+};
+
+static void check_args(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(args); i++) {
+		const struct ir_never set = {.kind = IR_NEVER_ARG,
+					     .arg = str_of(args[i].arg)};
+		struct ir_request witness = {.text = STR("")};
+		struct test_policy t;
+		struct decision d;
+		bool found;
+
+		CHECK(compared_bind(&t, args[i].policy));
+		found = never_find(t.a, &t.policy, &set, &witness, &d);
+		CHECK(found == (args[i].witness[0] != '\0'));
+		CHECK(!found || (d.verdict == VERDICT_ALLOW &&
+				 d.reason == REASON_GRANTED));
+		CHECK_MSG(str_is(witness.text, args[i].witness),
+			  "%zu: '%.*s', not '%s'", i, STR_ARG(witness.text),
+			  args[i].witness);
+		test_policy_done(&t);
+	}
+}
+
 int main(void)
 {
 	check_never();
+	check_args();
 	return check_status();
 }

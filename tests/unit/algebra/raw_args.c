@@ -259,6 +259,16 @@ static const struct compared_case cases[] = {
 	 "\tnew '--cap-drop=CHOWN': no-grant -> granted\n"
 	 "- --cap-add=CHOWN | docker-arg --cap-add=CHOWN\n"
 	 "\told '--cap-add=CHOWN': granted -> no-grant\n"},
+	{"args: [--env=A=1, --dns=1.1.1.1, --dns=2.2.2.2]\n",
+	 "args: [--env=A=1, --dns=2.2.2.2, --dns=1.1.1.1]\n",
+	 "~ the order of --dns '1.1.1.1' '2.2.2.2' -> '2.2.2.2' '1.1.1.1'\n"
+	 "\tnew '--dns=2.2.2.2'\n"
+	 "= --env=A=1 | docker-arg --env=A=1\n"
+	 "\tnew '--env=A=1': granted -> granted\n"
+	 "= --dns=2.2.2.2 | docker-arg --dns=2.2.2.2\n"
+	 "\tnew '--dns=2.2.2.2': granted -> granted\n"
+	 "= --dns=1.1.1.1 | docker-arg --dns=1.1.1.1\n"
+	 "\tnew '--dns=1.1.1.1': granted -> granted\n"},
 };
 
 int main(void)
