@@ -524,32 +524,32 @@ static void init_change(struct gate *g, const struct worker_args *args)
 				    .data = g};
 }
 
-/* NULL: it was done. */
-static void tell_change(struct gate *g, uint32_t number, const char *why_not)
+/* why_not NULL: it was done. */
+static void tell_change(struct gate *g, uint32_t number, int64_t begun_ms,
+			const char *why_not)
 {
 	char line[RECORD_MAX];
 
-	outlog_line(
-		&g->out, line,
-		record_change(&(struct record_change){.generation = number,
-						      .ms = clock_ms() -
-							    g->change.begun_ms,
-						      .why_not = why_not},
-			      line));
+	outlog_line(&g->out, line,
+		    record_change(
+			    &(struct record_change){.generation = number,
+						    .ms = clock_ms() - begun_ms,
+						    .why_not = why_not},
+			    line));
 }
 
 static void begin_change(struct gate *g, const struct worker_msg *m)
 {
+	int64_t now_ms = clock_ms();
 	struct err err;
-	int rc = change_begin(&g->change, m->generation, m->cut, clock_ms(),
-			      &err);
+	int rc = change_begin(&g->change, m->generation, m->cut, now_ms, &err);
 
 	if (rc == 0)
 		g->asked = m->generation;
 	if (rc == 0)
 		rc = open_asking(g, &g->change.next.names, &err);
 	if (rc < 0)
-		tell_change(g, m->generation, err.text);
+		tell_change(g, m->generation, now_ms, err.text);
 }
 
 /* True when it cannot be what the launcher says. */
@@ -613,7 +613,7 @@ static int go_on(struct gate *g, struct err *err)
 		return 0;
 	if (rc < 0 && rc != -ECANCELED)
 		return rc;
-	tell_change(g, g->asked, rc < 0 ? err->text : NULL);
+	tell_change(g, g->asked, g->change.begun_ms, rc < 0 ? err->text : NULL);
 	return 0;
 }
 

@@ -13,13 +13,13 @@
 int clients_bind(int type, const char *path, struct err *err)
 {
 	struct sockaddr_un sa = {.sun_family = AF_UNIX};
-	auto_fd int fd =
-		socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	auto_fd int fd = -1;
 	int got;
 
 	snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", path);
 	/* A Pod's folder outlives its sandbox, and has the last gate's. */
 	unlink(path);
+	fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0 ||
 	    chmod(path, 0666) < 0)
 		return err_set(err, -errno, "%s: %s", path, strerror(errno));

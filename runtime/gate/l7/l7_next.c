@@ -199,7 +199,6 @@ static void take_leave(struct l7 *l, bool cut)
 
 static void retire_haproxy(struct l7 *l, bool cut, int64_t now_ms)
 {
-	int64_t kill_ms = cut ? now_ms + L7_CUT_MS : 0;
 	struct l7_past *p;
 
 	if (l->haproxy.pid) {
@@ -215,8 +214,8 @@ static void retire_haproxy(struct l7 *l, bool cut, int64_t now_ms)
 		l->plan.profiles = (struct profiles){0};
 	}
 	for (size_t i = 0; cut && i < L7_PAST; i++)
-		if (l->past[i].haproxy.pid && !l->past[i].kill_ms)
-			l->past[i].kill_ms = kill_ms;
+		if (!l->past[i].kill_ms)
+			l->past[i].kill_ms = now_ms + L7_CUT_MS;
 }
 
 void l7_next_take(struct l7 *l, struct l7_plan *p, bool cut, int64_t now_ms)

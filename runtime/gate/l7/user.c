@@ -1,5 +1,7 @@
 #include "runtime/gate/l7/user.h"
 
+#include "compiler/base/err.h"
+
 #include <fcntl.h>
 #include <grp.h>
 #include <sched.h>
@@ -20,11 +22,9 @@ uid_t user_there(uid_t uid)
 
 static int write_line(const char *path, const char *text)
 {
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : write(fd, text, strlen(text));
+	auto_fd int fd = open(path, O_WRONLY | O_CLOEXEC);
 
-	close(fd);
-	return n < 0 ? -1 : 0;
+	return fd < 0 || write(fd, text, strlen(text)) < 0 ? -1 : 0;
 }
 
 static int nest_user(uid_t uid, gid_t gid)

@@ -341,6 +341,8 @@ static int add_mark_rule(struct rtnl *rt, struct err *err)
 	r->table = LINK_TPROXY_TABLE;
 	mnl_attr_put_u32(h, FRA_FWMARK, GATE_MARK_TPROXY);
 	mnl_attr_put_u32(h, FRA_TABLE, LINK_TPROXY_TABLE);
+	/* The kernel would choose another one each time, and have it twice. */
+	mnl_attr_put_u32(h, FRA_PRIORITY, LINK_TPROXY_PRIORITY);
 	rc = rtnl_talk(rt, h, NULL, NULL);
 	if (rc < 0 && rc != -EEXIST)
 		return err_set(err, rc, "rule for marked packets: %s",

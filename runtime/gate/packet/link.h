@@ -16,12 +16,13 @@
 
 #include <sys/types.h>
 
-#define LINK_AGENT_IF	  "eth0"
-#define LINK_V4_BITS	  30
-#define LINK_TPROXY_TABLE 100
-#define LINK_V6_BITS	  64
-#define LINK_SINK_IF	  "sink"
-#define LINK_SINK_MTU	  65520u /* of the agent's link, then */
+#define LINK_AGENT_IF	     "eth0"
+#define LINK_V4_BITS	     30
+#define LINK_TPROXY_TABLE    100
+#define LINK_TPROXY_PRIORITY 32765 /* before RT_TABLE_MAIN's */
+#define LINK_V6_BITS	     64
+#define LINK_SINK_IF	     "sink"
+#define LINK_SINK_MTU	     65520u /* of the agent's link, then */
 /* Docker's own addresses on the network need room too. */
 #define LINK_BRIDGE_V4_BITS 29
 #define LINK_BRIDGE_WAIT_MS 60000

@@ -81,6 +81,11 @@ static int probe_reader(struct err *err)
 
 /* --- sockets and files ---------------------------------------------------- */
 
+static bool no_socket(void)
+{
+	return unlink(SOCKET) == 0 || errno == ENOENT;
+}
+
 static int open_clients(struct err *err)
 {
 	static struct client slots[2];
@@ -211,9 +216,8 @@ static int try_plan(struct err *err)
 
 static int become_user(struct err *err)
 {
-	return user_become(GATE_UID, GATE_UID) < 0
-		       ? err_set(err, -EIO, "%s", strerror(EIO))
-		       : 0;
+	return user_become(GATE_UID, GATE_UID) < 0 ? err_errno(err, "a user")
+						   : 0;
 }
 
 static bool is_nested(void)
@@ -287,8 +291,8 @@ static int start_onward(struct err *err)
 static const struct steps_of table[] = {
 	{.name = "admin_ask", .run = ask_admin},
 	{.name = "reader_probe_plain", .run = probe_reader},
-	{"l7log_open", NULL, open_lines, SPARED_LOG, 0, NULL},
-	{"clients_open", NULL, open_clients, " unlink unlinkat ", 0, NULL},
+	{"clients_open", no_socket, open_clients, " unlink unlinkat ", 0, NULL},
+	{"l7log_open", no_socket, open_lines, SPARED_LOG, 0, NULL},
 	{"pins_file", has_pin, write_pins, NULL, 0, NULL},
 	{.name = "tokens_file", .run = write_tokens},
 	{.name = "l7_failures", .run = l7_failures},

@@ -2,6 +2,7 @@
  * membrane-gate as a launcher has it: what it prints, what lines of its stdin
  * do, and how it ends. Each has a network of its own.
  */
+#include "compiler/base/sys/clock.h"
 #include "compiler/plan/gate.h"
 #include "runtime/gate/packet/fence.h"
 #include "runtime/gate/ready.h"
@@ -254,8 +255,18 @@ static void network(void)
 	CHECK(end_of(&g) == 0);
 }
 
+/* Since it was asked for, whatever there was before. */
+static bool took_less(const char *line, int64_t ms)
+{
+	const char *at = strstr(line, "\"ms\":");
+
+	return at && strtoll(at + 5, NULL, 10) >= 0 &&
+	       strtoll(at + 5, NULL, 10) <= ms;
+}
+
 static void changes(void)
 {
+	int64_t began_ms = clock_ms();
 	struct gate g = begin();
 
 	/* all of these at once, and the last in two pieces */
@@ -273,9 +284,19 @@ static void changes(void)
 	tell(&g, "change 4 cut\n");
 	CHECK(says(&g, "\"event\":\"generation\"") &&
 	      strstr(g.line, "ruleset.nft: nft: "));
+	CHECK(took_less(g.line, clock_ms() - began_ms));
 	put_plan("ruleset.nft", RULES);
 	tell(&g, "change 5 cut\n");
 	CHECK(says(&g, "\"generation\":5,\"ok\":true"));
+	CHECK(end_of(&g) == 0);
+	/* the first one of a session, too */
+	began_ms = clock_ms();
+	g = begin();
+	put_plan("names.map", NULL);
+	tell(&g, "change 2 keep\n");
+	CHECK(says(&g, "\"ok\":false"));
+	CHECK(took_less(g.line, clock_ms() - began_ms));
+	put_plan("names.map", NAMES);
 	CHECK(end_of(&g) == 0);
 }
 
