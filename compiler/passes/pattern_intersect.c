@@ -23,9 +23,8 @@ static bool last_segment(const struct ir_pattern *p, struct str *out)
 		if (strchr("[\\", line.p[beg - 1]))
 			return false;
 	*out = str_slice(line, beg, line.n);
-	/* Blanks at the end are no part of a pattern, and '**' is any path. */
-	return out->n && out->n <= SEGMENT_MAX && !str_ends(*out, STR(" ")) &&
-	       !str_is(*out, "**");
+	/* Blanks at the end are no part of a pattern. */
+	return out->n && out->n <= SEGMENT_MAX && !str_ends(*out, STR(" "));
 }
 
 static bool same_char(char a, char b)

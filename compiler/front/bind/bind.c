@@ -241,13 +241,13 @@ bool bind_has(const struct bind_seen *seen, const char *setting)
 
 /* --- keys ---------------------------------------------------------------- */
 
-/* The mapping elsewhere that has this key: "'pids' goes under 'hardening'". */
-static bool help_elsewhere(struct binder *b, enum bind_map map, struct str name)
+/* The first mapping that has this key, which is another one: "'pids' goes under 'hardening'". */
+static bool help_elsewhere(struct binder *b, struct str name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
 		const char *prefix = maps[keys[i].map].prefix;
 
-		if (keys[i].map == map || !str_is(name, keys[i].name))
+		if (!str_is(name, keys[i].name))
 			continue;
 		if (keys[i].map == BIND_MAP_POLICY)
 			bind_help(b, "'%s' stands at the top level",
@@ -297,7 +297,7 @@ static void unknown_key(struct binder *b, enum bind_map map,
 		 str_u64(pair->value->text.s, 65535, &port))
 		bind_help(b, "no blank before a port: '%s:%u'",
 			  bind_quote(b, key->s), (unsigned)port);
-	else if (!help_elsewhere(b, map, key->s))
+	else if (!help_elsewhere(b, key->s))
 		help_valid(b, names, n);
 }
 

@@ -25,4 +25,9 @@ struct bind_key {
 extern const struct bind_key bind_keys[];
 extern const size_t bind_keys_n;
 
+/* Each of them in turn. */
+#define bind_each_key(k)                                                       \
+	for (const struct bind_key *k = bind_keys;                             \
+	     k < bind_keys + bind_keys_n; k++)
+
 #endif

@@ -288,14 +288,11 @@ static cJSON *not_below(const struct bind_key *k, const struct bind_key *outer,
 /* Keys of one setting exclude each other. */
 static void push_exclusions(cJSON *all, enum bind_map map)
 {
-	for (size_t i = 0; i < bind_keys_n; i++)
-		for (size_t j = i + 1; j < bind_keys_n; j++)
-			if (bind_keys[i].map == map &&
-			    bind_keys[j].map == map &&
-			    strcmp(bind_keys[i].setting,
-				   bind_keys[j].setting) == 0)
-				json_push(all, both_keys(&bind_keys[i],
-							 &bind_keys[j]));
+	bind_each_key(k)
+		bind_each_key(other)
+			if (k < other && k->map == map && other->map == map &&
+			    strcmp(k->setting, other->setting) == 0)
+				json_push(all, both_keys(k, other));
 }
 
 /* So do those of the top level and of `network`. */
@@ -305,14 +302,12 @@ static void push_network(cJSON *all)
 
 	while (network->type != BIND_TYPE_NETWORK)
 		network++;
-	for (size_t i = 0; i < bind_keys_n; i++)
-		for (size_t j = 0; j < bind_keys_n; j++)
-			if (bind_keys[i].map == BIND_MAP_POLICY &&
-			    bind_keys[j].map == BIND_MAP_NETWORK &&
-			    strcmp(bind_keys[i].setting,
-				   bind_keys[j].setting) == 0)
-				json_push(all, not_below(&bind_keys[i], network,
-							 &bind_keys[j]));
+	bind_each_key(k)
+		bind_each_key(inner)
+			if (k->map == BIND_MAP_POLICY &&
+			    inner->map == BIND_MAP_NETWORK &&
+			    strcmp(k->setting, inner->setting) == 0)
+				json_push(all, not_below(k, network, inner));
 }
 
 /* An entry of never with a key that stands alone in it. */
@@ -321,15 +316,14 @@ static void push_alone(cJSON *all)
 	static const enum bind_type alone[] = {BIND_TYPE_NEVER_FILES,
 					       BIND_TYPE_NEVER_ARG};
 
-	for (size_t i = 0; i < bind_keys_n; i++)
+	bind_each_key(k)
 		for (size_t t = 0; t < ARRAY_LEN(alone); t++) {
 			cJSON *names, *o, *most;
 
-			if (bind_keys[i].map != BIND_MAP_NEVER ||
-			    bind_keys[i].type != alone[t])
+			if (k->map != BIND_MAP_NEVER || k->type != alone[t])
 				continue;
 			names = json_array();
-			json_push_str(names, str_of(bind_keys[i].name));
+			json_push_str(names, str_of(k->name));
 			o = json_object();
 			json_put(o, "if", names_of("required", names));
 			most = json_object();
@@ -340,11 +334,11 @@ static void push_alone(cJSON *all)
 }
 
 /* Is it the first of its setting? */
-static bool begins_setting(size_t at)
+static bool begins_setting(const struct bind_key *key)
 {
-	for (size_t i = 0; i < at; i++)
-		if (bind_keys[i].map == bind_keys[at].map &&
-		    strcmp(bind_keys[i].setting, bind_keys[at].setting) == 0)
+	bind_each_key(k)
+		if (k < key && k->map == key->map &&
+		    strcmp(k->setting, key->setting) == 0)
 			return false;
 	return true;
 }
@@ -354,14 +348,14 @@ static void push_one(cJSON *all, const struct bind_key *first)
 {
 	cJSON *one = json_array();
 
-	for (size_t i = 0; i < bind_keys_n; i++) {
+	bind_each_key(k) {
 		cJSON *names;
 
-		if (bind_keys[i].map != first->map ||
-		    strcmp(bind_keys[i].setting, first->setting) != 0)
+		if (k->map != first->map ||
+		    strcmp(k->setting, first->setting) != 0)
 			continue;
 		names = json_array();
-		json_push_str(names, str_of(bind_keys[i].name));
+		json_push_str(names, str_of(k->name));
 		json_push(one, names_of("required", names));
 	}
 	json_push(all, names_of("anyOf", one));
@@ -371,10 +365,10 @@ static void put_all(cJSON *o, enum bind_map map)
 {
 	cJSON *all = json_array();
 
-	for (size_t i = 0; i < bind_keys_n; i++)
-		if (bind_keys[i].map == map &&
-		    bind_keys[i].flags & BIND_KEY_ONE && begins_setting(i))
-			push_one(all, &bind_keys[i]);
+	bind_each_key(k)
+		if (k->map == map && k->flags & BIND_KEY_ONE &&
+		    begins_setting(k))
+			push_one(all, k);
 	push_exclusions(all, map);
 	if (map == BIND_MAP_POLICY)
 		push_network(all);
@@ -390,10 +384,9 @@ static void put_required(cJSON *o, enum bind_map map)
 {
 	cJSON *names = json_array();
 
-	for (size_t i = 0; i < bind_keys_n; i++)
-		if (bind_keys[i].map == map &&
-		    bind_keys[i].flags & BIND_KEY_MUST)
-			json_push_str(names, str_of(bind_keys[i].name));
+	bind_each_key(k)
+		if (k->map == map && k->flags & BIND_KEY_MUST)
+			json_push_str(names, str_of(k->name));
 	if (names->child)
 		json_put(o, "required", names);
 	else
@@ -407,19 +400,19 @@ static void put_map(struct arena *a, cJSON *o, enum bind_map map)
 	cJSON *properties = json_object();
 
 	json_put_cstr(o, "type", "object");
-	for (size_t i = 0; i < bind_keys_n; i++) {
+	bind_each_key(k) {
 		cJSON *v;
 
-		if (bind_keys[i].map != map)
+		if (k->map != map)
 			continue;
-		v = value_schema(a, bind_keys[i].type);
+		v = value_schema(a, k->type);
 		json_put(v, "description",
 			 json_str(arena_fmt(
-				 a, "%s%s", bind_keys[i].about,
-				 bind_keys[i].flags & BIND_KEY_GLOBAL
+				 a, "%s%s", k->about,
+				 k->flags & BIND_KEY_GLOBAL
 					 ? "; in the global file alone"
 					 : "")));
-		json_put(properties, bind_keys[i].name, v);
+		json_put(properties, k->name, v);
 	}
 	json_put(o, "properties", properties);
 	json_put_bool(o, "additionalProperties", false);
@@ -452,9 +445,9 @@ static void reach_type(struct reach *r, enum bind_type type)
 static void reach_map(struct reach *r, enum bind_map map)
 {
 	r->map[map] = true;
-	for (size_t i = 0; i < bind_keys_n; i++)
-		if (bind_keys[i].map == map)
-			reach_type(r, bind_keys[i].type);
+	bind_each_key(k)
+		if (k->map == map)
+			reach_type(r, k->type);
 }
 
 static cJSON *all_defs(struct arena *a, enum bind_map root)

@@ -147,8 +147,6 @@ static bool ends_in_number(const struct dest_label *last)
 {
 	struct str s = last->s;
 
-	if (last->kind != DEST_LABEL_TEXT)
-		return false;
 	if (s.n > 2 && s.p[0] == '0' && (s.p[1] == 'x' || s.p[1] == 'X')) {
 		for (size_t i = 2; i < s.n; i++)
 			if (ascii_hex(s.p[i]) < 0)
@@ -164,8 +162,7 @@ static bool wildcard_network(struct dest_parser *p, struct span part)
 	uint32_t n = p->labels.n, known = 0;
 	struct buf net;
 
-	while (known < n && p->labels.v[known].kind == DEST_LABEL_TEXT &&
-	       all_digits(p->labels.v[known].s))
+	while (known < n && all_digits(p->labels.v[known].s))
 		known++;
 	for (uint32_t i = known; i < n; i++)
 		if (p->labels.v[i].kind == DEST_LABEL_TEXT)
@@ -313,7 +310,7 @@ bool dest_name(struct dest_parser *p, struct span part)
 		d->kind = IR_DEST_ANY;
 		return true;
 	}
-	if (p->labels.n == 1 && last->kind == DEST_LABEL_GLOBSTAR) {
+	if (last->kind == DEST_LABEL_GLOBSTAR) {
 		dest_fail(p, DIAG_WILDCARD, part, "'**' without a name");
 		dest_help(p, "write '*' for every destination");
 		return false;

@@ -154,6 +154,27 @@ static void test_tests(void)
 	rig_done(&r);
 }
 
+static void test_requests(void)
+{
+	const struct ir_request *q;
+	struct addr a;
+
+	bind_text(
+		"tests: {allow: [quic a.test:443, 'a.test:443', 'udp a.test:53',\n"
+		"  192.0.2.7:443 host, resolve host,\n"
+		"  GET http://a.test/ at 192.0.2.9]}\n");
+	q = p.tests.allow.v;
+	CHECK(q[0].quic && q[0].proto == IR_PROTO_UDP && q[0].port == 443);
+	CHECK(!q[1].quic && q[1].proto == IR_PROTO_TCP && !q[1].has_addr);
+	CHECK(!q[2].quic && q[2].proto == IR_PROTO_UDP);
+	CHECK(addr_parse(STR("192.0.2.7"), &a) && q[3].has_addr &&
+	      addr_eq(&q[3].addr, &a) && str_is(q[3].name, "host"));
+	CHECK(q[4].kind == IR_REQ_RESOLVE && str_eq(q[4].name, q[3].name));
+	CHECK(addr_parse(STR("192.0.2.9"), &a) && q[5].has_addr &&
+	      addr_eq(&q[5].addr, &a) && !q[5].unresolved);
+	rig_done(&r);
+}
+
 static void test_upstream(void)
 {
 	const struct ir_upstream *u = &p.upstream;
@@ -238,6 +259,7 @@ int main(void)
 	test_credentials();
 	test_lint();
 	test_tests();
+	test_requests();
 	test_upstream();
 	test_places();
 	test_trace();

@@ -83,6 +83,13 @@ static const struct {
 	 "27-29 E206 '1h' is not a time of 1s to 10m | a whole number and one of s, m, as in '60s' or '2m'\n"},
 	{"hardening: {cpus: 1.5555}",
 	 "18-24 E206 '1.5555' is not a number of processors | as in '2' or '1.5', three decimals at most\n"},
+	{"hardening: {cpus: 0}",
+	 "18-19 E206 '0' is not a number of processors | as in '2' or '1.5', three decimals at most\n"},
+	{"hardening: {tmpfs: [~]}",
+	 "20-21 E203 an empty item | remove it, or write a path\n"},
+	{"upstream_ca: \"/a\\nb\"",
+	 "13-20 E213 '/a\\x0ab' is not the absolute path of a file | a path of this machine, from '/' or '~/' on, as in '~/corp/file'\n"},
+	{"hardening: {seccomp: default}", ""},
 	{"hardening: {cpus: 1.x}",
 	 "18-21 E206 '1.x' is not a number of processors | as in '2' or '1.5', three decimals at most\n"},
 

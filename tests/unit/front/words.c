@@ -2,7 +2,7 @@
  * What is said of destinations, ports, requests and paths: the words, and what
  * is next to them and taken.
  */
-#include "compiler/front/word/dest.h"
+#include "compiler/front/word/dest_parser.h"
 #include "compiler/front/word/request.h"
 #include "tests/unit/front.h"
 
@@ -148,6 +148,16 @@ static const struct {
 	{DEST, "0xg", ""},
 	{DEST, "a.0x1f",
 	 "0-1 E313 'a' is no part of an IPv4 address | four decimal numbers from 0 to 255, as in '192.0.2.1'; a name does not end in a number\n"},
+	{DEST, "a.1x10", ""},
+	{DEST, "a.0a10", ""},
+	{DEST, "1.2.3.4.256",
+	 "0-11 E313 an IPv4 address has four parts, this has 5 | a name does not end in a number; for a network write '10.0.0.0/8'\n"},
+	{DEST, "htp://a.test",
+	 "0-3 E308 unknown scheme 'htp' | did you mean 'https'?\n"},
+	{DEST, " ",
+	 "0-1 E300 an empty destination\n"},
+	{DEST, "",
+	 "0-0 E300 an empty destination\n"},
 	{DEST, "10.0.0.1/8",
 	 "0-10 E311 '10.0.0.1/8' has bits set behind its prefix | the network is '10.0.0.0/8'; the address alone is '10.0.0.1'\n"},
 	{DEST, "10.0.0.0/33",
@@ -265,6 +275,8 @@ static const struct {
 	{DEST, "xn--bcher-kva.test", ""},
 
 	{PORT, "443", ""},
+	{PORT, " ",
+	 "0-1 E300 an empty port\n"},
 	{PORT, "443/udp", ""},
 	{PORT, "443/TCP", ""},
 	{PORT, "1-65535", ""},
@@ -299,6 +311,11 @@ static const struct {
 	{REQUEST, "udp a.test 443/tcp",
 	 "4-10 E217 a connection without a port | as in 'example.com:443' or 'udp 192.0.2.1:53'\n"},
 	{REQUEST, "GET https://a.test at 10.0.0.2", ""},
+	{REQUEST, "",
+	 "0-0 E217 an empty request | as in 'example.com:443' or 'udp 192.0.2.1:53'\n"},
+	{REQUEST, "GET https://a.test/a//b", ""},
+	{REQUEST, "GET a.test at 10.0.0.1",
+	 "4-10 E217 not the URL of a request | as in 'GET https://example.com/'\n"},
 	{REQUEST, "GET https://a.test?y at 10.0.0.2", ""},
 	{REQUEST, "a.test:443-443", ""},
 	{REQUEST, "a.test:443-444",
@@ -454,6 +471,14 @@ static const struct {
 	 "1-4 E315 an escape that needs none in a path | write '~'\n"},
 	{PATH, "/%3b",
 	 "1-4 E315 an escape in lower case in a path | write '%3B'\n"},
+	{PATH, "/\303\251x",
+	 "1-3 E315 a character outside ASCII in a path | write '%C3%A9'\n"},
+	{PATH, "/\200",
+	 "1-2 E315 a character outside ASCII in a path | write its UTF-8 bytes as '%XX' each\n"},
+	{PATH, "/\177",
+	 "1-2 E315 a control character in a path\n"},
+	{PATH, "/\001",
+	 "1-2 E315 a control character in a path\n"},
 	{PATH, "/%3a",
 	 "1-4 E315 an escape in lower case in a path | write '%3A'\n"},
 	{PATH, "/%a9",
@@ -502,6 +527,55 @@ static bool take(struct rig *r, enum what what, const struct text *t)
 	abort();
 }
 
+/* What stands behind a path is no part of it. */
+static void check_part(const char *text, uint32_t end, const char *want)
+{
+	struct str got;
+	struct text t;
+	struct rig r;
+
+	rig_init(&r);
+	t = rig_text(&r, str_of(text));
+	CHECK(!dest_path_check(&r.c, &t, (struct span){0, end}));
+	got = rig_said(&r);
+	CHECK_MSG(str_is(got, want), "%s: %.*s", text, STR_ARG(got));
+	rig_done(&r);
+}
+
+static void check_parts(void)
+{
+	check_part("/%41", 2,
+		   "1-2 E315 a '%' without two hex digits in a path\n");
+	check_part("/%41", 3,
+		   "1-2 E315 a '%' without two hex digits in a path\n");
+	check_part("/\303\251", 2,
+		   "1-2 E315 a character outside ASCII in a path | write its UTF-8 bytes as '%XX' each\n");
+}
+
+/* Memory for the scanner: all of the room, then the arena's. */
+static void check_room(void)
+{
+	struct dest_parser *p;
+	struct rig r;
+	char *first;
+
+	rig_init(&r);
+	p = arena_new_of(r.a, struct dest_parser);
+	p->c = &r.c;
+	first = dest_room(p, sizeof(p->room) - sizeof(max_align_t));
+	CHECK(first == (char *)p->room);
+	CHECK(dest_room(p, sizeof(max_align_t) + 1) < (void *)p->room ||
+	      (char *)dest_room(p, sizeof(max_align_t) + 1) >=
+		      (char *)p->room + sizeof(p->room));
+	CHECK(dest_room(p, 1) == (char *)p->room + sizeof(p->room) -
+					 sizeof(max_align_t));
+	CHECK((char *)dest_room(p, 1) < (char *)p->room ||
+	      (char *)dest_room(p, 1) >= (char *)p->room + sizeof(p->room));
+	p->used = 0;
+	CHECK(dest_room(p, sizeof(p->room)) == p->room);
+	rig_done(&r);
+}
+
 int main(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
@@ -518,5 +592,7 @@ int main(void)
 			  "%s\n%.*s", list[i].text, STR_ARG(got));
 		rig_done(&r);
 	}
+	check_parts();
+	check_room();
 	return check_status();
 }

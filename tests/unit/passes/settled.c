@@ -2,13 +2,18 @@
  * What normalise makes of a policy: grants in canonical form, each once, and
  * what else has an order.
  */
+#include "compiler/base/sha256.h"
 #include "tests/unit/layered.h"
 
 static void put_grants(struct buf *b, const char *key, const ir_grants *list)
 {
 	vec_each(g, list) {
+		char hex[SHA256_HEX_MAX];
+
 		if (g->from.layer == LAYER_FLOOR)
 			continue;
+		sha256_hex(g->canon, hex);
+		CHECK(str_eq(str_slice(g->id, 2, 12), (struct str){hex, 10}));
 		CHECK(g->id.n == 12 && g->id.p[0] == key[0] &&
 		      g->id.p[1] == '-');
 		buf_addf(b, "%s %.*s", key, STR_ARG(g->canon));
@@ -91,6 +96,10 @@ static const struct {
 
 	{"allow: [{dest: a.test, http: [{paths: [b, /b]}]}]", NULL,
 	 "grant a.test tcp/1-65535 http [* /b]\n"},
+
+	{"allow: [{dest: a.test, http: [{methods: [GET]}, {methods: [GET]}, {methods: [PUT]}]}, '*']", NULL,
+	 "grant * tcp/1-65535\n"
+	 "grant a.test tcp/1-65535 http [GET *] [PUT *]\n"},
 
 	/* the same again */
 	{"allow: [a.test, a.test]",
