@@ -63,6 +63,9 @@ static const struct {
 	{"image: a\nimage: b",
 	 "9-14 E201 duplicate key 'image' | keep one of them\n"
 	 "test:1:1: note: the first is here\n"},
+	{"image: a\nimage: -b",
+	 "9-14 E201 duplicate key 'image' | keep one of them\n"
+	 "test:1:1: note: the first is here\n"},
 	{"resolver: 9.9.9.9\ndns_resolver: 9.9.9.9",
 	 "18-30 E208 'dns_resolver' and 'resolver' together | keep one of them\n"
 	 "test:1:1: note: the first is here\n"},
