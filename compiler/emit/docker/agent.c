@@ -28,7 +28,7 @@ static void put_seccomp(struct argv *w)
 		argv_put(
 			w,
 			"--security-opt=seccomp={state}/sessions/{session}/plan/" PLAN_SECCOMP);
-	else if (s->set && !str_is(s->v, "default") && !str_is(s->v, "docker"))
+	else if (!str_is(s->v, "default") && !str_is(s->v, "docker"))
 		argv_value(w, "security-opt",
 			   arena_fmt(w->in->a, "seccomp=%.*s", STR_ARG(s->v)));
 }
@@ -51,23 +51,18 @@ static bool has_mount(const struct argv *w, const char *path)
 	vec_each(t, &p->hardening.tmpfs)
 		if (is_at(w->in->a, DOCKER_RUN_tmpfs, t->s, path))
 			return true;
-	vec_each(arg, &p->docker_args) {
-		const struct docker_run_option *o =
-			docker_run_named(arg->option);
-
-		if (o && is_at(w->in->a, o->id, arg->value, path))
+	vec_each(arg, &p->docker_args)
+		if (is_at(w->in->a, docker_run_named(arg->option)->id,
+			  arg->value, path))
 			return true;
-	}
 	return false;
 }
 
 /* Natively always, but for a root of the policy's own. */
 static bool is_read_only(const struct argv *w)
 {
-	const ir_opt_bool *set = &w->in->policy->hardening.read_only;
-
 	return w->native ? !agent_writes_root(w->in->policy)
-			 : set->set && set->v;
+			 : w->in->policy->hardening.read_only.v;
 }
 
 /* Hardly a program lives without the first, and builds run what they make
@@ -99,14 +94,14 @@ void agent_hardening(struct argv *w)
 	argv_put(w, "--cap-drop=ALL");
 	vec_each(cap, &h->capabilities)
 		argv_value(w, "cap-add", cap->s);
-	if (!h->no_new_privileges.set || h->no_new_privileges.v)
+	if (h->no_new_privileges.v)
 		argv_put(w, "--security-opt=no-new-privileges");
 	put_seccomp(w);
 	if (is_read_only(w))
 		put_read_only(w);
 	vec_each(t, &h->tmpfs)
 		argv_value(w, "tmpfs", t->s);
-	argv_u64(w, "pids-limit", h->pids.set ? h->pids.v : 4096);
+	argv_u64(w, "pids-limit", h->pids.v);
 	if (h->memory.set)
 		argv_u64(w, "memory", h->memory.v);
 	if (h->cpus_milli.set)

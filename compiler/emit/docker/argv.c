@@ -20,8 +20,7 @@ void argv_begin(struct argv *w, const struct argv_run *run)
 	if (w->native) {
 		argv_put(w, "native");
 		argv_put(w, "run");
-		if (run->input)
-			argv_put(w, run->input);
+		argv_put(w, run->input);
 		return;
 	}
 	argv_put(w, "docker");

@@ -27,7 +27,7 @@ struct argv_run {
 	struct str image;
 	const char *name;  /* "gate": it is called membrane-gate-{session} */
 	const char *role;  /* for its label; NULL: the name */
-	const char *input; /* the word about its stdin, or NULL */
+	const char *input; /* the word about its stdin, or, of Docker's, NULL */
 	bool may_pull;	   /* an image that is not built here */
 };
 

@@ -7,11 +7,6 @@
 #include "compiler/plan/docker_json.h"
 #include "compiler/plan/gate.h"
 
-static enum ir_runtime runtime_of(const struct ir_policy *p)
-{
-	return p->runtime.set ? p->runtime.v : IR_RUNTIME_RUNC;
-}
-
 /* Else the agent joins the gate's network namespace. */
 static bool over_bridge(const struct ir_policy *p)
 {
@@ -180,7 +175,7 @@ bool docker_emit(const struct emit_in *in, struct buf *out)
 	json_put_u64(root, DOCKER_JSON_VERSION_KEY, DOCKER_JSON_VERSION);
 	json_put_cstr(root, DOCKER_JSON_ENGINE, DOCKER_JSON_DOCKER);
 	json_put_cstr(root, DOCKER_JSON_RUNTIME,
-		      ir_runtime_name(runtime_of(p)));
+		      ir_runtime_name(p->runtime.v));
 	json_put_cstr(root, DOCKER_JSON_LINK,
 		      bridge ? DOCKER_JSON_BRIDGE : DOCKER_JSON_VETH);
 	json_put(root, DOCKER_JSON_GATE, gate_vectors(&w));

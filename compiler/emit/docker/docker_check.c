@@ -19,7 +19,7 @@ static bool check_image(const struct emit_in *in)
 {
 	const ir_opt_str *image = &in->policy->image;
 
-	if (!image->set || docker_names_image(image->v))
+	if (docker_names_image(image->v))
 		return true;
 	if (image_is_own(image->v)) {
 		diag_error(in->diags, DIAG_IMAGE, image->from.at,
@@ -114,27 +114,13 @@ bool docker_tmpfs_check(const struct emit_in *in)
 	return ok;
 }
 
-static bool check_seccomp(const struct emit_in *in)
-{
-	const ir_opt_str *s = &in->policy->hardening.seccomp;
-
-	if (!s->set || s->v.n > 0)
-		return true;
-	diag_error(in->diags, DIAG_HARDENING, s->from.at,
-		   "no seccomp profile is named");
-	diag_help(in->diags,
-		  "write 'default', 'docker', 'unconfined' or a file");
-	return false;
-}
-
 /* Only our own filter knows of it: elsewhere the word would do nothing. */
 static bool check_user_namespaces(const struct emit_in *in)
 {
 	const struct ir_hardening *h = &in->policy->hardening;
-	bool named = h->seccomp.set && !str_is(h->seccomp.v, "default");
+	bool named = !str_is(h->seccomp.v, "default");
 
-	if (!h->user_namespaces.set || !h->user_namespaces.v ||
-	    seccomp_wanted(in->policy))
+	if (!h->user_namespaces.v || seccomp_wanted(in->policy))
 		return true;
 	diag_error(
 		in->diags, DIAG_HARDENING, h->user_namespaces.from.at,
@@ -196,9 +182,7 @@ static bool check_ssh_agent(const struct emit_in *in)
 static bool check_hardening(const struct emit_in *in)
 {
 	const struct ir_hardening *h = &in->policy->hardening;
-	bool ok = check_seccomp(in);
-
-	ok &= check_user_namespaces(in);
+	bool ok = check_user_namespaces(in);
 
 	vec_each(cap, &h->capabilities)
 		ok &= check_capability(in, cap);
@@ -218,7 +202,7 @@ static bool check_hardening(const struct emit_in *in)
 			   h->memory.v);
 		ok = false;
 	}
-	if (h->pids.set && h->pids.v == 0) {
+	if (h->pids.v == 0) {
 		/* Docker takes 0 for "no limit". */
 		diag_error(in->diags, DIAG_HARDENING, h->pids.from.at,
 			   "no process at all could run");
@@ -256,8 +240,7 @@ static bool check_host_name(const struct emit_in *in, bool bridge)
 	const struct ir_policy *p = in->policy;
 	bool ok = true;
 
-	if (!bridge || p->trace.engine.v != IR_TRACE_NATIVE ||
-	    p->trace.events.n == 0)
+	if (!bridge || p->trace.engine.v != IR_TRACE_NATIVE)
 		return true;
 	vec_each(arg, &p->docker_args) {
 		if (!str_is(arg->option, "hostname"))

@@ -28,8 +28,9 @@ static bool is_unwanted(const struct ir_policy *p)
 	const struct arg *arg = last_arg(p, "init");
 	bool wanted = true;
 
-	return arg && arg->has_value && docker_run_bool(arg->value, &wanted) &&
-	       !wanted;
+	if (arg)
+		ignore(docker_run_bool(arg->value, &wanted));
+	return !wanted;
 }
 
 void docker_init_environment(struct argv *w)

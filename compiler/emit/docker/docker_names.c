@@ -34,7 +34,7 @@ static bool path_component(struct str s)
 		sep = i;
 		while (i < s.n && s.p[i] == s.p[sep] && strchr("._-", s.p[i]))
 			i++;
-		if (i == sep || (s.p[sep] == '.' && i - sep > 1) ||
+		if ((s.p[sep] == '.' && i - sep > 1) ||
 		    (s.p[sep] == '_' && i - sep > 2))
 			return false;
 	}
@@ -62,7 +62,7 @@ static bool is_domain(struct str s)
 	uint64_t port;
 	size_t colon;
 
-	if (s.n && s.p[0] == '[') { /* an IPv6 address */
+	if (s.p[0] == '[') { /* an IPv6 address */
 		colon = str_find(s, ']', 0);
 		if (colon == s.n || !is_word(str_slice(s, 1, colon), ":"))
 			return false;
@@ -94,11 +94,10 @@ static bool is_digest(struct str s)
 	return ascii_is_hex(s);
 }
 
-/* The first component is a host when it could not be a path. */
+/* The first component is a host when it could not be a path; "localhost" can be
+ * either. */
 static bool names_host(struct str first)
 {
-	if (str_is(first, "localhost"))
-		return true;
 	for (size_t i = 0; i < first.n; i++)
 		if (strchr(".:[", first.p[i]) || ascii_is_upper(first.p[i]))
 			return true;

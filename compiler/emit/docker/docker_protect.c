@@ -91,8 +91,7 @@ static bool check_hardening(const struct emit_in *in)
 		return true;
 	return refuse_protect(
 		in,
-		h->seccomp.set ? h->seccomp.from.at
-			       : in->policy->protect.v[0].from.at,
+		h->seccomp.from.at,
 		"another filter of system calls than membrane's lets processes look into each other",
 		"leave 'hardening.seccomp' out");
 }

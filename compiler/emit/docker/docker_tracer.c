@@ -130,11 +130,7 @@ static cJSON *watch_vector(struct argv *w)
 
 void docker_tracer_put(struct argv *w, cJSON *root)
 {
-	const struct ir_trace *t = &w->in->policy->trace;
-
-	if (!t->engine.set || t->events.n == 0)
-		return;
-	switch (t->engine.v) {
+	switch (w->in->policy->trace.engine.v) {
 	case IR_TRACE_NATIVE:
 		json_put(root, DOCKER_JSON_TRACER, watch_vector(w));
 		return;

@@ -112,7 +112,7 @@ static bool has_capability(const struct ir_policy *p, const char *cap)
 
 static bool row_holds(const struct ir_policy *p, const struct row *r)
 {
-	const ir_opt_bool *own = &p->hardening.user_namespaces;
+	bool own = p->hardening.user_namespaces.v;
 
 	switch (r->when.kind) {
 	case WHEN_ALWAYS:
@@ -122,9 +122,9 @@ static bool row_holds(const struct ir_policy *p, const struct row *r)
 	case WHEN_PROTECTS:
 		return p->protect.n > 0;
 	case WHEN_USERNS:
-		return own->set && own->v;
+		return own;
 	case WHEN_SHARED:
-		return !own->set || !own->v;
+		return !own;
 	case WHEN_CAP:
 		return has_capability(p, r->when.cap);
 	}
@@ -133,10 +133,8 @@ static bool row_holds(const struct ir_policy *p, const struct row *r)
 
 bool seccomp_wanted(const struct ir_policy *p)
 {
-	const ir_opt_str *profile = &p->hardening.seccomp;
-
-	return (!profile->set || str_is(profile->v, "default")) &&
-	       (!p->runtime.set || p->runtime.v != IR_RUNTIME_SYSBOX);
+	return str_is(p->hardening.seccomp.v, "default") &&
+	       p->runtime.v != IR_RUNTIME_SYSBOX;
 }
 
 /* --- writing ------------------------------------------------------------- */

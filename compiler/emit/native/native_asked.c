@@ -12,9 +12,7 @@
 
 bool native_traces(const struct ir_policy *p)
 {
-	const struct ir_trace *t = &p->trace;
-
-	return t->engine.set && t->engine.v == IR_TRACE_NATIVE && t->events.n;
+	return p->trace.engine.v == IR_TRACE_NATIVE;
 }
 
 static bool wants_event(const struct ir_trace *t, const char *name)

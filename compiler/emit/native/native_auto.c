@@ -45,7 +45,7 @@ bool native_obstacle(struct arena *a, const struct ir_policy *p,
 	static const struct str cannot = STR_INIT(NATIVE_CANNOT);
 	struct sources none;
 	struct diags found;
-	struct diag_view first;
+	struct diag_view first = {0};
 	struct emit_in in = {
 		.policy = p, .sources = &none, .diags = &found, .a = a};
 	bool open;
@@ -56,8 +56,7 @@ bool native_obstacle(struct arena *a, const struct ir_policy *p,
 	open &= leaves_it_open(&in);
 	if (open)
 		return false;
-	if (!diags_get(&found, 0, &first))
-		first = (struct diag_view){.text = STR("it is refused")};
+	(void)diags_get(&found, 0, &first); /* who refuses says so */
 	if (str_starts(first.text, cannot))
 		first.text = str_slice(first.text, cannot.n, first.text.n);
 	*out = (struct native_obstacle){first.at, first.text};
@@ -90,8 +89,10 @@ bool native_wanted(const struct ir_policy *p)
 	bool open;
 
 	/* what native cannot hold beside what is its own is an error, at its line */
-	if (!p->engine.set || p->engine.v != IR_ENGINE_AUTO || natively_runs(p))
-		return p->engine.set && natively_runs(p);
+	if (natively_runs(p))
+		return true;
+	if (p->engine.v != IR_ENGINE_AUTO)
+		return false;
 	a = arena_new();
 	open = !native_obstacle(a, p, &ignored);
 	arena_free(a);

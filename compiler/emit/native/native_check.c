@@ -67,7 +67,7 @@ static bool check_scalars(const struct emit_in *in)
 	bool ok = true;
 
 	ok &= check_image(in);
-	if (p->runtime.set && p->runtime.v != IR_RUNTIME_RUNC)
+	if (!ir_runtime_is_runc(p))
 		ok = native_or_docker(in, p->runtime.from.at,
 				  "another runtime is Docker's", NULL);
 	if (p->upstream.set && !ir_uplink_sockets(p))
@@ -80,7 +80,7 @@ static bool check_scalars(const struct emit_in *in)
 			in, p->uplink.from.at,
 			"there is no network of that name",
 			"write 'isolated', leave 'uplink' out");
-	if (p->trace.engine.v == IR_TRACE_TRACEE && p->trace.events.n)
+	if (p->trace.engine.v == IR_TRACE_TRACEE)
 		ok = native_or_docker(
 			in, p->trace.engine.from.at, "Tracee is a container",
 			"leave 'engine' of the trace out: membrane's own tracer runs here");
@@ -102,12 +102,12 @@ static bool check_hardening(const struct emit_in *in)
 			in, h->capabilities.v[0].from.at,
 			"no capability is given",
 			"leave 'capabilities' out");
-	if (h->no_new_privileges.set && !h->no_new_privileges.v)
+	if (!h->no_new_privileges.v)
 		ok = native_or_docker(
 			in, h->no_new_privileges.from.at,
 			"a user can give up the right to new privileges, and not keep it",
 			NULL);
-	if (h->seccomp.set && !str_is(h->seccomp.v, "default"))
+	if (!str_is(h->seccomp.v, "default"))
 		ok = native_or_docker(
 			in, h->seccomp.from.at,
 			"it loads membrane's own filter of system calls",

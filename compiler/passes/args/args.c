@@ -144,7 +144,7 @@ static bool publish_parse(struct pass_ctx *c, struct span at, struct str raw,
 	for (colon = host.n; colon > 0 && host.p[colon - 1] != ':';)
 		colon--;
 	host = str_slice(host, colon, host.n);
-	if (host.n && port_range(host, &lo, &hi) &&
+	if (port_range(host, &lo, &hi) &&
 	    hi - lo != out->hi - out->lo && out->hi != out->lo)
 		return publish_fault(c, at, raw,
 				     "the two ranges are not equally long");
@@ -317,9 +317,8 @@ static bool joins_value(const void *ctx, uint32_t i)
 	const struct parser *ps = ctx;
 	const struct ir_text *word = &ps->p->args.v[i];
 
-	return word[0].from.layer == word[-1].from.layer &&
-	       sources_of(ps->c->sources, word[0].from.at) ==
-		       sources_of(ps->c->sources, word[-1].from.at);
+	return sources_of(ps->c->sources, word[0].from.at) ==
+	       sources_of(ps->c->sources, word[-1].from.at);
 }
 
 static const char *nearest(struct str name)
@@ -526,8 +525,6 @@ static bool check_one(struct pass_ctx *c, const struct arg *arg, args_env env,
 	struct args_verdict v;
 	struct str value;
 
-	if (!arg->has_value)
-		return true;
 	if (!expand(c, arg->value, arg->value_at, env, &value))
 		return false;
 	if (d->type == DOCKER_RUN_FLAG)
@@ -537,7 +534,7 @@ static bool check_one(struct pass_ctx *c, const struct arg *arg, args_env env,
 		return false;
 	v = args_judge(c->a, o, value, places);
 	/* What was seen without the environment has been reported. */
-	if (v.class <= arg->class && !v.fault)
+	if (v.class <= arg->class)
 		return true;
 	return report_arg(c, arg, o, &v);
 }

@@ -96,7 +96,7 @@ bool args_env_steers(struct str name)
 		bool begins = steering[i][n - 1] == '*';
 
 		n -= begins;
-		if ((name.n == n || (begins && name.n > n)) &&
+		if ((begins ? name.n >= n : name.n == n) &&
 		    strncasecmp(name.p, steering[i], n) == 0)
 			return true;
 	}

@@ -67,7 +67,7 @@ static struct args_verdict worse_verdict(struct args_verdict a,
 
 static bool is_unknown(struct str value)
 {
-	return value.n && str_find(value, ARGS_UNKNOWN[0], 0) < value.n;
+	return str_find(value, ARGS_UNKNOWN[0], 0) < value.n;
 }
 
 /* --- paths --------------------------------------------------------------- */
@@ -163,7 +163,7 @@ static bool in_user_runtime(struct str path)
 		struct str root = str_of(roots[i]);
 
 		if (str_starts(path, root) &&
-		    str_find(path, '/', root.n) + 1 < path.n)
+		    str_find(path, '/', root.n) < path.n)
 			return true;
 	}
 	return false;
@@ -211,7 +211,7 @@ static struct args_verdict judge_source(struct arena *a, struct str source,
 	struct args_verdict v =
 		judge_path(a, docker_mount_clean(a, source), places);
 
-	if (places->resolve && v.class < ARG_UNDOING)
+	if (places->resolve)
 		v = worse_verdict(
 			v, judge_path(a,
 				      docker_mount_clean(

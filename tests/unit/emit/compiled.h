@@ -70,6 +70,32 @@ static inline struct str compiled_errors(struct compiled *t, unsigned first)
 	return buf_keep(&b);
 }
 
+/*
+ * Each of those lines is one of the text's, in this order; of one with '!' in
+ * front none is, or begins so.
+ */
+static inline void check_lines(struct arena *a, const char *of, struct str text,
+			       const char *lines)
+{
+	const char *all = arena_fmt(a, "\n%.*s", STR_ARG(text)).p, *at = all;
+	struct str rest = str_of(lines), line;
+
+	while (str_field(&rest, '\n', &line)) {
+		bool wanted = line.p[0] != '!';
+		const char *found =
+			wanted ? strstr(at,
+					arena_fmt(a, "\n%.*s\n", STR_ARG(line))
+						.p)
+			       : strstr(all,
+					arena_fmt(a, "\n%.*s", (int)line.n - 1,
+						  line.p + 1)
+						.p);
+
+		CHECK_MSG(!found == !wanted, "%s\n%.*s", of, STR_ARG(line));
+		at = found && wanted ? found : at;
+	}
+}
+
 /* Both are the same; else they are shown. */
 static inline void check_same(const char *of, struct str got,
 			      const char *wanted)

@@ -13,6 +13,17 @@ struct row {
 	const char *docker, *native; /* where errors are */
 };
 
+/* Each error but those of a number says what would be right. */
+static void check_helps(struct compiled *t)
+{
+	struct diag_view v;
+
+	for (unsigned i = 0; diags_get(t->in.diags, i, &v); i++)
+		CHECK_MSG(!v.error || v.help.n ||
+				  str_ends(v.text, STR("6 MiB at least")),
+			  "%.*s", STR_ARG(v.text));
+}
+
 static void check_engine(const char *engine, const char *policy,
 			 bool (*emit)(const struct emit_in *, struct buf *),
 			 const char *places)
@@ -28,6 +39,7 @@ static void check_engine(const char *engine, const char *policy,
 	CHECK_MSG(ok == !*places, "%s", yaml);
 	CHECK_MSG(ok == (out.n > 0), "%s", yaml);
 	check_same(yaml, compiled_errors(&t, 1), places);
+	check_helps(&t);
 	compiled_done(&t);
 }
 
@@ -60,6 +72,7 @@ static const struct row scalars[] = {
 	{"runtime: sysbox-runc\nssh_agent: false\n", "", NULL},
 	{"runtime: sysbox-runc\nports: [8080]\n", "2:9", NULL},
 	{"runtime: sysbox-runc\nargs: [--hostname, a]\n", "2:8", NULL},
+	{"runtime: sysbox-runc\nargs: [--quiet]\n", "", NULL},
 	{"runtime: sysbox-runc\nargs: [--hostname, a]\ntrace: {engine: \"off\"}\n",
 	 "", NULL},
 	{"args: [--hostname, a]\n", "", "1:8"},
@@ -144,6 +157,8 @@ static const struct row protected[] = {
 	{PROTECT "args: [--env=GCONV_PATH=a, --env=GLIBC_TUNABLES=a]\n",
 	 "2:8 2:28", "2:8 2:28"},
 	{PROTECT "args: [--env=BUN_OPTIONS=a]\n", "2:8", "2:8"},
+	{PROTECT "args: [--cap-add, KILL]\n", "2:8", NULL},
+	{PROTECT "args: [--cap-drop, KILL]\n", "", NULL},
 	{PROTECT "args: [--env-file=/srv/env]\n", "2:8", NULL},
 	{PROTECT "args: [--init]\n", "2:8", "2:8"},
 	{PROTECT "args: [--entrypoint=/x]\n", "2:8", "2:8"},
@@ -231,6 +246,13 @@ static void left_open(void)
 	check_open("hardening: {cpus: 1, memory: 1g}\n",
 		   arena_fmt(a, "1:30 %s", limit).p);
 	check_open("hardening: {pids: 9}\n", NULL);
+	check_open("trace: {events: [mount], required: true}\n",
+		   "1:36 it records 'mount' in sessions of root's alone");
+	check_open("trace: {events: [rmdir], required: true}\n", NULL);
+	check_open("trace: {events: [mount]}\n", NULL);
+	/* what no engine holds */
+	check_open("allow: [\"host:15001\"]\n",
+		   "1:15 port 15001 of 'host' is one of the gate's own");
 	/* the first of the policy's lines, of several */
 	check_open("image: debian\nargs: [--init]\n",
 		   arena_fmt(a, "1:8 %s", image).p);
