@@ -50,8 +50,6 @@ static bool dest_names(const struct ir_dest *d, struct str name)
 	case IR_DEST_PATTERN:
 		return name_matches(d->u.pattern.name, name);
 	case IR_DEST_URL:
-		if (d->u.url.who == IR_DEST_HOST)
-			return str_eq(d->u.url.name, name);
 		if (d->u.url.who == IR_DEST_CIDR)
 			return ir_dest_machine(d) && addr_names_machine(name);
 		return name_matches(d->u.url.name, name);

@@ -177,6 +177,8 @@ static const struct {
 	{"deny 126.0.0.0/7 tcp/80\ndeny 169.254.169.254 tcp/80\n", "", NULL,
 	 false,
 	 "[example.com:] | [126.0.0.1:0] [127.0.0.1:0,f 169.254.169.254:f,1]"},
+	{"allow a.org\nallow a.test\nallow b.test:1\n", "", "*.org", false,
+	 "[example.org:*] [a.org:0*] [example.com:] [b.test:2] [a.test:1] | -"},
 	{"allow 127.0.0.1 http\nallow 169.254.169.254 tcp/80 http\n", "", NULL,
 	 false, "[example.com:] | [127.0.0.1:0,f 169.254.169.254:1,f]"},
 	{"ask 127.0.0.1\nask 127.0.0.0/8\n", "", NULL, false,
