@@ -247,7 +247,7 @@ static void check_complete(void)
 		struct filewalk *w = begin_walk(&v, cases[i].lists);
 
 		CHECK(filewalk_run(w, visit_end, &v));
-		check_path(&v, STR(""), 0, 5);
+		check_path(&v, STR(""), 0, 4);
 		arena_free(v.a);
 	}
 }
