@@ -58,20 +58,17 @@ static inline void administrator_serve(int listener)
 	}
 }
 
-static inline void administrator_start(void)
+/* At a path of the caller's. */
+static inline void administrator_start_at(const char *path)
 {
 	struct sockaddr_un sa = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	char *slash = strrchr(administrator_path, '/');
 
 	administrator =
 		mmap(NULL, sizeof(*administrator), PROT_READ | PROT_WRITE,
 		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	CHECK(administrator != MAP_FAILED);
-	*slash = '\0';
-	CHECK(mkdtemp(administrator_path) != NULL);
-	*slash = '/';
-	snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", administrator_path);
+	snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", path);
 	CHECK(bind(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0 &&
 	      listen(fd, 8) == 0);
 	administrator->wait = -1;
@@ -79,6 +76,16 @@ static inline void administrator_start(void)
 	if (administrator_pid == 0)
 		administrator_serve(fd);
 	close(fd);
+}
+
+static inline void administrator_start(void)
+{
+	char *slash = strrchr(administrator_path, '/');
+
+	*slash = '\0';
+	CHECK(mkdtemp(administrator_path) != NULL);
+	*slash = '/';
+	administrator_start_at(administrator_path);
 }
 
 static inline void administrator_end(void)
