@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
 
 #define ADMIN  administrator_path
@@ -323,8 +324,10 @@ static void dropped(void)
 static void ready(void)
 {
 	struct haproxy h = haproxy_none();
+	eventfd_t opened = 0;
 	char mine[64];
 	pid_t pid = fork();
+	int door;
 
 	if (pid == 0) {
 		pause();
@@ -344,6 +347,13 @@ static void ready(void)
 	CHECK(haproxy_ready(&h, ADMIN, "/pins", &err) == -EPROTO &&
 	      strcmp(err.text, "HAProxy has no map /pins") == 0);
 	CHECK(!haproxy_ended(&h));
+	/* its ports are opened once; one whose ports are its own has no door */
+	CHECK(haproxy_open(&h, &err) == 0);
+	h.door = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	door = dup(h.door);
+	CHECK(haproxy_open(&h, &err) == 0 && h.door == -1 &&
+	      eventfd_read(door, &opened) == 0 && opened == 1);
+	close(door);
 	haproxy_finish(&h);
 	haproxy_pause(&h);
 	CHECK(haproxy_ended(&h) &&

@@ -62,6 +62,7 @@ static void take(bool cut, int64_t now_ms, uint32_t generation)
 
 	complaint[0] = '\0';
 	l7_next_take(&l, &p, cut, now_ms);
+	CHECK(p.generation == 0); /* it is l's now */
 	CHECK(l.haproxy.pid == 0 && l.next.pid == 0 && !l.serves &&
 	      l.plan.generation == generation && !l.pins.admin);
 	/* what was kept for it is forgotten, and nothing else */
