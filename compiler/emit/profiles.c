@@ -32,13 +32,13 @@ static bool concerns_ports(const ir_ports *ports, const struct ir_grant *g)
 	abort();
 }
 
-/* A network that is denied is the packet filter's, where there is one. */
+/* A network that is denied is the packet filter's, where there is one; where
+ * there is none, '*' is refused. */
 static bool denies_unfiltered(const struct emit_in *in,
 			      const struct ir_grant *g)
 {
 	return in->apart && g->key == IR_KEY_DENY &&
-	       g->dest.kind == IR_DEST_CIDR && g->from.layer != LAYER_FLOOR &&
-	       inspection_has_tcp(g);
+	       g->from.layer != LAYER_FLOOR && inspection_has_tcp(g);
 }
 
 static bool any_meets(const struct ir_policy *p, const struct ir_grant *g)

@@ -94,6 +94,8 @@ static const struct row rows[] = {
 	 .apart = true},
 	{"allow: [a.test]\ndeny: [203.0.113.0/24]", "addr.map", ".d", "",
 	 false},
+	{"allow: [a.test, 10.0.0.0/8:443]", "addr.map", "10.0.0.0/8",
+	 "10.0.0.0/8 .private.\n", true},
 	/* One name in one certificate, whatever else is said of it; a star
 	 * where two labels follow, and none for many labels. */
 	{.policy = "allow:\n"

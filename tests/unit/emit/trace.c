@@ -1,6 +1,8 @@
 /* What the tracer is told: names whose opening is recorded, bounds of files. */
 #include "tests/unit/emit/planned.h"
 
+#include "compiler/ir/tracee.h"
+
 #include <cjson/cJSON.h>
 
 #define BUILT_IN  21
@@ -63,9 +65,32 @@ static void check_many_names(void)
 	arena_free(a);
 }
 
+/* Tracee's version stands there where it is the engine: the one asked for. */
+static void check_version(void)
+{
+	static const char *const policies[] = {
+		"trace: {engine: tracee, version: 0.20.1}",
+		"trace: {engine: tracee}", "trace: {engine: native}"};
+	static const char *const versions[] = {"0.20.1", TRACEE_DEFAULT_VERSION,
+					       NULL};
+
+	for (size_t i = 0; i < ARRAY_LEN(policies); i++) {
+		cJSON *json = trace_of(policies[i]);
+		const char *got = cJSON_GetStringValue(
+			cJSON_GetObjectItem(json, "tracee"));
+
+		CHECK_MSG((!got && !versions[i]) ||
+				  (got && versions[i] &&
+				   strcmp(got, versions[i]) == 0),
+			  "%s", policies[i]);
+		cJSON_Delete(json);
+	}
+}
+
 int main(void)
 {
 	check_names();
 	check_many_names();
+	check_version();
 	return check_status();
 }
