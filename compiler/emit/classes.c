@@ -200,8 +200,7 @@ bool emit_quics_make(const struct emit_in *in, emit_classes *out)
 	return bound_classes(in, collect_quics(in), out);
 }
 
-static uint32_t class_number(const emit_classes *classes,
-			     const struct ir_grant *g)
+uint32_t emit_class_of(const emit_classes *classes, const struct ir_grant *g)
 {
 	struct str text = ir_grant_ports(g);
 	uint32_t at = place_of(classes, text);
@@ -212,10 +211,5 @@ static uint32_t class_number(const emit_classes *classes,
 
 uint32_t emit_quic_of(const emit_classes *classes, const struct ir_grant *d)
 {
-	return inspection_quic_names(d) ? class_number(classes, d) : 0;
-}
-
-uint32_t emit_class_of(const emit_classes *classes, const struct ir_grant *g)
-{
-	return has_class(g) ? class_number(classes, g) : 0;
+	return inspection_quic_names(d) ? emit_class_of(classes, d) : 0;
 }

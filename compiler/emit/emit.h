@@ -95,7 +95,7 @@ must_check bool emit_quics_make(const struct emit_in *in, emit_classes *out);
 /* And for what a person is asked about: with and without http alike. */
 must_check bool emit_asks_make(const struct emit_in *in, emit_classes *out);
 uint32_t emit_quic_of(const emit_classes *classes, const struct ir_grant *d);
-/* The class of a grant or denial, from 1; 0 when it has none. */
+/* The class with the ports of a grant or denial, from 1; 0: there is none. */
 uint32_t emit_class_of(const emit_classes *classes, const struct ir_grant *g);
 
 /*

@@ -124,6 +124,32 @@ static const struct row rows[] = {
 	 .file = "hosts.map",
 	 .part = ".test",
 	 .lines = "a.test .2.m.\nb.test .3.m.\nc.test .4.m.\nd.test .1.\n"},
+	/* What some open of the floor, in whatever order, is open to those, and
+	 * to a wider network not. */
+	{.policy = "allow: [169.254.169.254:80, 169.254.2.1:80,"
+		   " 169.254.2.0/28:80, '0.0.0.0/0:443']",
+	 .file = "ruleset.nft",
+	 .part = "-169.254.",
+	 .lines =
+		 "169.254.0.0/23, 169.254.2.16-169.254.169.253,\n"
+		 "169.254.169.255-169.254.255.255, 192.0.0.0/29,\n"
+		 "elements = { 0.0.0.0-169.254.1.255, 169.254.2.16-169.254.169.253,\n"},
+	/* All ports but one are not all. */
+	{.policy = "allow: [{dest: a.test, ports: [2-65535]}]\n"
+		   "deny: [{dest: a.test, ports: [1-65534]}]",
+	 .file = "gate.cfg",
+	 .part = "if name_",
+	 .lines = TLS
+	 "set-var(sess.rule) str(1) if name_1 port_1 !private_address resolved\n" TLS
+	 "set-var(sess.rule) str(d1) if name_d1 port_d1\n" TLS
+	 "set-var(sess.reason) str(port) if name_1\n" TLS
+	 "set-var(sess.reason) str(private-address) if name_1 port_1 private_address\n" TLS
+	 "set-var(sess.reason) str(not-resolved) if name_1 port_1 !private_address !resolved\n" REQUEST
+	 "set-var(txn.rule) str(1) if name_1 port_1 !private_address resolved\n" REQUEST
+	 "set-var(txn.rule) str(d1) if name_d1 port_d1\n" REQUEST
+	 "set-var(txn.reason) str(port) if name_1\n" REQUEST
+	 "set-var(txn.reason) str(private-address) if name_1 port_1 private_address\n" REQUEST
+	 "set-var(txn.reason) str(not-resolved) if name_1 port_1 !private_address !resolved\n"},
 	/* In another Pod each port is opened that a grant has over TCP. */
 	{.policy = "allow: ['a.test:443', {dest: b.test, ports: [8000-8999]},"
 		   " {dest: c.test, ports: [8443, 9000]}]",
