@@ -109,6 +109,10 @@ static const struct {
 	{ENTRY("{'names': ['b'], 'action': 'SCMP_ACT_ALLOW'}, "
 	       "{'names': ['c'], 'action': 'SCMP_ACT_LOG'}"),
 	 NULL},
+	{CONDITION("{'index': 0, 'value': 1, 'op': 'SCMP_CMP_EQ'}]}, "
+		   "{'names': ['b'], 'action': 'SCMP_ACT_LOG', 'args': ["
+		   "{'index': 0, 'value': 2, 'op': 'SCMP_CMP_EQ'}"),
+	 NULL},
 	/* What is no JSON. */
 	{MACHINE("") "\n x", "2:2: no JSON"},
 };

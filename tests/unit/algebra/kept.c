@@ -250,6 +250,13 @@ static const struct compared_case cases[] = {
 	 "\tnew 'allow *': no-grant -> granted\n"
 	 "= tcp/1-65535 203.0.113.0/24 | tcp 203.0.113.1:443\n"
 	 "\tnew 'allow *', old 'allow 203.0.113.0/24': granted -> granted\n" USUAL},
+	{"allow b.a.test:443\n",
+	 "allow *.a.test:443\n"
+	 "allow b.a.test:443\n",
+	 "+ tcp/443 *.a.test | www.a.test:443\n"
+	 "\tnew 'allow *.a.test:443': no-grant -> granted\n"
+	 "= tcp/443 b.a.test | b.a.test:443\n"
+	 "\tnew 'allow b.a.test:443': granted -> granted\n" USUAL},
 };
 
 int main(void)

@@ -269,11 +269,27 @@ static const struct compared_case cases[] = {
 	 "\tnew '--dns=2.2.2.2': granted -> granted\n"
 	 "= --dns=1.1.1.1 | docker-arg --dns=1.1.1.1\n"
 	 "\tnew '--dns=1.1.1.1': granted -> granted\n"},
+	/* No rival of another name; a hold that is lifted is one of its key. */
+	{"args: [--pid=host]\n", "args: [--hostname=a]\n",
+	 "~ --hostname=a | docker-arg --hostname=a\n"
+	 "\tnew '--hostname=a': no-grant -> granted\n"
+	 "- --pid=host | docker-arg --pid=host\n"
+	 "\told '--pid=host': granted -> no-grant\n"},
+	{"args: [--security-opt, seccomp=unconfined]\n", "",
+	 "- --security-opt=seccomp=unconfined | docker-arg --security-opt=seccomp=unconfined\n"
+	 "\told '--security-opt': granted -> no-grant\n"},
+};
+
+/* What is kept is said where that was asked for. */
+static const struct compared_case plain[] = {
+	{"args: [--cap-add=CHOWN]\n", "args: [--cap-add=CHOWN]\n", ""},
 };
 
 int main(void)
 {
 	compared_check(cases, ARRAY_LEN(cases), compared_read_yaml, true,
+		       raw_args_compare);
+	compared_check(plain, ARRAY_LEN(plain), compared_read_yaml, false,
 		       raw_args_compare);
 	return check_status();
 }

@@ -386,6 +386,7 @@ static const struct compared_case cases[] = {
 	/* As long as is usual, written by one of the two alone. */
 	{"ask: [{dest: a.test, wait: 60s}]\n", "ask: [a.test]\n", ""},
 	{"ask: [a.test]\n", "ask: [{dest: a.test, wait: 60s}]\n", ""},
+	{"home: shared\n", "", ""},
 };
 
 int main(void)
