@@ -192,8 +192,6 @@ static void let_go(struct asking *a, struct waiter *w, const char *name,
 		return;
 	}
 	if (ask) {
-		match.lines[0] = &ask->line;
-		match.n_lines = 1;
 		match.private_ok = ask->line.private_ok;
 		names_match_past(a->names, str_of(name), &match);
 	} else {

@@ -141,8 +141,7 @@ const struct provenance_rule *provenance_packet(const struct provenance *p,
 
 		if (r->id[0] != kind || !(r->is_any || r->is_net) ||
 		    (r->is_net && !cidr_has(&r->net, &packet->dst)) ||
-		    (best && best->is_net &&
-		     (r->is_any || r->net.bits <= best->net.bits)) ||
+		    (best && best->is_net && r->net.bits <= best->net.bits) ||
 		    !has_port(r->ports, packet))
 			continue;
 		best = r;

@@ -396,7 +396,7 @@ bool record_prefix(struct str prefix, struct record_prefix *out)
 enum reason record_reason(const struct record_prefix *p,
 			  const struct packet *packet, bool known)
 {
-	if (p->allow || p->reason != REASON_NO_GRANT)
+	if (p->reason != REASON_NO_GRANT)
 		return p->reason;
 	if (packet->proto != IPPROTO_TCP && packet->proto != IPPROTO_UDP)
 		return REASON_PROTOCOL;

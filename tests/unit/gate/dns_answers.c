@@ -429,6 +429,13 @@ static void bare_services(void)
 	CHECK(records_of(BODY(A_TEST "\0\100\0\1" A_TEST "\0\100\0\1" SIXTY
 				     "\0\3\0\1\0"),
 			 &n) == 1);
+	/* one that is whole, and behind it half of another */
+	CHECK(records_of(BODY(A_TEST "\0\100\0\1" A_TEST "\0\100\0\1" SIXTY
+				     "\0\15\0\1\0\0\1\0\3\2h2\0\3\0"),
+			 &n) == 0);
+	CHECK(records_of(BODY(A_TEST "\0\100\0\1" A_TEST "\0\100\0\1" SIXTY
+				     "\0\17\0\1\0\0\1\0\3\2h2\0\3\0\2\1"),
+			 &n) == 0);
 	/* half of one: no target, nothing at all */
 	CHECK(records_of(BODY(A_TEST "\0\100\0\1" A_TEST "\0\100\0\1" SIXTY
 				     "\0\2\0\1"),

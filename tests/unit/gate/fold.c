@@ -147,10 +147,11 @@ static void full_waits(void)
 static void read_slowly(int from)
 {
 	static char page[4096];
+	const uint64_t lost = out.n_lost;
 	bool half = false;
 
 	for (int i = 0; i < 80 && !half; i++) {
-		CHECK(out.stuck);
+		CHECK(out.stuck && out.n_lost == lost);
 		CHECK(read(from, page, sizeof(page)) == (ssize_t)sizeof(page));
 		outlog_write(&out);
 		half = out.n < OUTLOG_BYTES / 2;

@@ -66,6 +66,9 @@ static void connections(void)
 	CHECK(l.has_addr && l.addr.b[3] == 11 && l.port == 443);
 	CHECK(l.up == 432 && l.down == 70000);
 	CHECK(strcmp(l.name, "b.test") == 0 && strcmp(l.rule, "3") == 0);
+	CHECK(line("{\"k\":\"conn\",\"verdict\":\"l7\",\"sport\":40000,"
+		   "\"asked\":\"7\",\"status\":200}") &&
+	      l.sport == 40000 && l.asked == 7 && l.status == 200 && !l.tls);
 	CHECK(line(CONN("deny", "no-sni")) && !l.allow &&
 	      l.reason == REASON_NO_SNI);
 	CHECK(line(CONN("deny", "-")) && l.reason == REASON_BAD_REQUEST);

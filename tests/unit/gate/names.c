@@ -4,6 +4,7 @@
 #include "tests/check.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <string.h>
 
 #define HEAD "membrane-names 2\nupstream udp 8.8.8.8 53\n"
@@ -195,6 +196,7 @@ static void refuses(void)
 		ONE "name a.b 1 - g-0123456789\r\n",
 	};
 	char text[512];
+	size_t before;
 	struct names_map map;
 
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
@@ -202,6 +204,13 @@ static void refuses(void)
 			printf("accepted: %s\n", bad[i]);
 		CHECK(!parses(bad[i]));
 	}
+	CHECK(names_parse((struct str){&"\n"[1], 0}, &map, &err) == -EPROTO &&
+	      strstr(err.text, "not whole lines"));
+	/* of what was refused nothing is left, once malloc(3) has its store */
+	before = mallinfo2().uordblks;
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		CHECK(!parses(bad[i]));
+	CHECK(mallinfo2().uordblks == before);
 	memcpy(text, HEAD, sizeof(HEAD));
 	text[20] = '\0';
 	CHECK(names_parse((struct str){text, sizeof(HEAD) - 1}, &map, &err) <

@@ -6,6 +6,7 @@
 #include "tests/check.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <string.h>
 
 static struct err err;
@@ -92,6 +93,7 @@ static void refusals(void)
 		LINES "1 10.0.0.0/33 -\n",
 		LINES "1 a.test -\n\n",
 	};
+	size_t before;
 	struct profiles p;
 
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
@@ -99,6 +101,13 @@ static void refusals(void)
 			  bad[i]);
 	CHECK(profiles_of(LINES "1 a.test -\n2 b..c -\n") == -EPROTO &&
 	      strstr(err.text, "line 3"));
+	CHECK(profiles_parse((struct str){&"\n"[1], 0}, &p, &err) == -EPROTO &&
+	      strstr(err.text, "not whole lines"));
+	/* of what was refused nothing is left, once malloc(3) has its store */
+	before = mallinfo2().uordblks;
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		CHECK(profiles_of(bad[i]) == -EPROTO);
+	CHECK(mallinfo2().uordblks == before);
 	/* not even its last byte is looked at */
 	CHECK(profiles_parse((struct str){LINES, LIMIT_PLAN_BYTES + 1u}, &p,
 			     &err) == -EPROTO);

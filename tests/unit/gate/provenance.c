@@ -4,6 +4,7 @@
 #include "tests/check.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <netinet/in.h>
 #include <string.h>
 
@@ -140,6 +141,21 @@ static void narrowest(void)
 	      !provenance_find(&p, STR("g-1")));
 }
 
+/* A later fragment has no port, whatever number stands where others have it. */
+static void without_a_port(void)
+{
+	struct packet packet = {.proto = IPPROTO_TCP,
+				.dport = 22,
+				.dst = {ADDR_V4, {10, 1, 2, 3}}};
+	struct provenance p;
+
+	CHECK(provenance_parse(str_of(flow_rules), &p, &err) == 0);
+	CHECK(!provenance_packet(&p, 'g', &packet));
+	packet.has_port = true;
+	CHECK(provenance_packet(&p, 'g', &packet));
+	provenance_free(&p);
+}
+
 /* What the packet filter does not decide by itself. */
 static void no_flows(void)
 {
@@ -184,9 +200,16 @@ static void refusals(void)
 		"\"line\":2147483648}}}",
 	};
 
+	size_t before;
+
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
 		CHECK_MSG(rules_of(bad[i]) == -EPROTO && err.text[0], "%s",
 			  bad[i]);
+	/* of what was refused nothing is left, once malloc(3) has its store */
+	before = mallinfo2().uordblks;
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		CHECK(rules_of(bad[i]) == -EPROTO);
+	CHECK(mallinfo2().uordblks == before);
 	CHECK(rules_of("{\"version\":1,\"rules\":{\"g-1\":{}}}") == -EPROTO &&
 	      strstr(err.text, "rule 'g-1'"));
 	CHECK(rules_of("{\"version\":1,\"rules\":{}} \n \n") == 0);
@@ -197,6 +220,7 @@ int main(void)
 	provenances();
 	provenances_of_packets();
 	narrowest();
+	without_a_port();
 	no_flows();
 	refusals();
 	return check_status();

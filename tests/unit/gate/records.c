@@ -178,6 +178,14 @@ static void of_packets(void)
 	     "{\"event\":\"decision\"," NOON ",\"kind\":\"connect\","
 	     "\"verdict\":\"deny\",\"reason\":\"protocol\","
 	     "\"proto\":\"icmp\",\"addr\":\"11.0.0.1\"}");
+	r.packet = NULL;
+	r.reason = REASON_FORGED_SOURCE;
+	SAYS(record_decision(&r, buf),
+	     "{\"event\":\"decision\"," NOON ",\"kind\":\"connect\","
+	     "\"verdict\":\"deny\",\"reason\":\"forged-source\","
+	     "\"addr\":\"11.0.0.9\"}");
+	r.packet = &p;
+	r.reason = REASON_PROTOCOL;
 	/* the port that it came from tells connections apart */
 	p.sport = 4;
 	SAYS(record_decision(&r, buf),

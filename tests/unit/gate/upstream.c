@@ -205,6 +205,26 @@ static void answered_by_tcp(void)
 	end();
 }
 
+/* What comes behind the message is not read. */
+static void more_than_a_message(void)
+{
+	uint8_t wire[512] = {0};
+	size_t n;
+	int fd = until_tcp();
+
+	CHECK(wait_step(2) == UPSTREAM_WAIT);
+	take_framed(fd);
+	n = rig_answer_of("a.test 60 IN A 11.0.0.5", LDNS_RCODE_NOERROR,
+			  wire + 2, sizeof(wire) - 2);
+	wire[1] = (uint8_t)n;
+	CHECK(send(fd, wire, sizeof(wire), 0) == sizeof(wire));
+	CHECK(wait_step(3) == UPSTREAM_WAIT && u.want == n + 2);
+	CHECK(wait_step(3) == UPSTREAM_ANSWER && u.n == n + 2);
+	dns_msg_done(&a);
+	close(fd);
+	end();
+}
+
 /* By TCP there is no second time. */
 static void failed_by_tcp(void)
 {
@@ -357,6 +377,7 @@ int main(void)
 	asked_again();
 	nobody_there();
 	answered_by_tcp();
+	more_than_a_message();
 	failed_by_tcp();
 	silent_by_tcp();
 	cut_the_second_time();
