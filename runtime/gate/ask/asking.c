@@ -481,7 +481,7 @@ static void forget_gone(struct asking *a)
 		struct question *x;
 		bool waits = false;
 
-		if (w->state == WAITER_FREE || is_there(a, w))
+		if (is_there(a, w))
 			continue;
 		number = w->state == WAITER_ASKS ? w->question : 0;
 		w->state = WAITER_FREE;

@@ -16,7 +16,7 @@ static void copy_text(char *to, size_t size, const char *from)
 
 	if (n > size - 1)
 		n = size - 1;
-	while (n && from[n] && ((unsigned char)from[n] & 0xc0) == 0x80)
+	while (n && ((unsigned char)from[n] & 0xc0) == 0x80)
 		n--;
 	memcpy(to, from, n);
 	to[n] = '\0';

@@ -3,6 +3,7 @@
 
 #include "tests/check.h"
 
+#include <malloc.h>
 #include <string.h>
 
 static struct answers kept;
@@ -120,6 +121,7 @@ static void not_kept(void)
 /* The oldest goes; a bucket's others are found all the same. */
 static void bounded(void)
 {
+	size_t before;
 	char name[32];
 
 	answers_clear(&kept);
@@ -132,6 +134,13 @@ static void bounded(void)
 		snprintf(name, sizeof(name), "n%u.test", i);
 		CHECK(a_ttl_of(name, 0) == (i < 100 ? 0 : 60 + i));
 	}
+	/* what goes is gone from memory, too */
+	before = mallinfo2().uordblks;
+	for (unsigned i = 0; i < ANSWERS_MAX; i++) {
+		snprintf(name, sizeof(name), "m%u.test", i);
+		keep_address(name, 60, 0);
+	}
+	CHECK(mallinfo2().uordblks < before + 16384);
 	answers_clear(&kept);
 	for (unsigned i = 0; i < ANSWERS_MAX + 100; i++) {
 		snprintf(name, sizeof(name), "n%u.test", i);

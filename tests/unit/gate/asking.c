@@ -48,6 +48,7 @@ static void granted_ones(void)
 	CHECK(asking.n_asked == 0 && asking.n_ended == 0);
 	/* of that nobody knows an answer */
 	CHECK(!asking_question_of(&asking.a, 40000, 22));
+	CHECK(asking.a.last_id == 8);
 	asking_finish();
 }
 
@@ -251,15 +252,18 @@ static void networks(void)
 	int fd;
 
 	asking_begin("udp", MAP, PROFILES);
+	/* who called a name before that is another one */
+	asking_stands_in("no.test", "192.0.2.1");
+	SAID(asking_asks("conn 192.0.2.1 443 40000\n"), "no denied\n");
 	fd = asking_says("conn 11.5.0.1 443 40000\n");
 	answer(ASKING_YES);
-	SAID(asking_ends(fd), "yes raw 11.5.0.1 1\n");
-	SAID(asking_asks("conn 11.5.0.1 443 40001\n"), "yes raw 11.5.0.1 2\n");
+	SAID(asking_ends(fd), "yes raw 11.5.0.1 2\n");
+	SAID(asking_asks("conn 11.5.0.1 443 40001\n"), "yes raw 11.5.0.1 3\n");
 	close(asking_says("conn 11.5.0.2 443 40001\n"));
 	CHECK(asking.n_asked == 2 && rig.g.n_live == 0);
 	/* nor need there be any that stand in for names */
 	rig.g.standins = NULL;
-	SAID(asking_asks("conn 11.5.0.1 443 40001\n"), "yes raw 11.5.0.1 4\n");
+	SAID(asking_asks("conn 11.5.0.1 443 40001\n"), "yes raw 11.5.0.1 5\n");
 	asking_finish();
 }
 

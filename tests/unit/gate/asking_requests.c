@@ -188,6 +188,18 @@ static void decided_by_a_plan(void)
 	SAID(asking_ends(fd), "yes raw 11.0.0.1 2\n");
 	answer(ASKING_YES);
 	CHECK(asking.n_ended == 2 && asking.end == ASKING_YES);
+	/* by a grant it goes on: until it is answered nobody has said yes */
+	asking_stands_in("b.example", "192.0.2.2");
+	use_map(MAP);
+	fd = asking_says("conn 192.0.2.2 443 40000\n");
+	use_map("ports 1 tcp/443\nports a1 tcp/443\n"
+		"name *.example 1 - g-0000000001\n"
+		"ask **.example a1 60 - - a-0000000002\n");
+	asking_resolves("b.example", "b.example 60 IN A 11.0.0.2");
+	SAID(asking_ends(fd), "yes raw 11.0.0.2 3\n");
+	SAID(HELLO("192.0.2.2", "443", "40000", "b.example"), "no -\n");
+	answer(ASKING_YES);
+	SAID(HELLO("192.0.2.2", "443", "40000", "b.example"), "yes a2\n");
 	asking_finish();
 }
 
@@ -266,6 +278,25 @@ static void while_it_resolves(void)
 	}
 }
 
+/* Two that wait for one name: it is asked for again, and both go on. */
+static void while_two_resolve(void)
+{
+	int first, second;
+
+	asking_begin("udp", MAP, PROFILES);
+	asking_stands_in("a.example", "192.0.2.1");
+	first = asking_says("conn 192.0.2.1 443 40000\n");
+	second = asking_says("conn 192.0.2.1 443 40001\n");
+	answer(ASKING_ONCE);
+	CHECK(asking_step_until(rig.up));
+	SAID(rig_asked(), "a.example");
+	use_map(MAP);
+	asking_resolves("a.example", "a.example 60 IN A 11.0.0.2");
+	SAID(asking_ends(first), "yes raw 11.0.0.2 1\n");
+	SAID(asking_ends(second), "yes raw 11.0.0.2 2\n");
+	asking_finish();
+}
+
 /* A grant's own, which no question is behind. */
 static void while_a_grant_resolves(void)
 {
@@ -298,6 +329,7 @@ int main(void)
 	asked_by_another_rule();
 	decided_at_the_end();
 	while_it_resolves();
+	while_two_resolve();
 	while_a_grant_resolves();
 	CHECK(rmdir(asking_dir) == 0);
 	return check_status();

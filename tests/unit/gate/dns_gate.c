@@ -232,6 +232,9 @@ static void silence(void)
 	SAID(rig_asked(), "a.test");
 	id = rig.asked.id;
 	CHECK(dns_gate_wait_ms(&rig.g, rig.now_ms) == UPSTREAM_WAIT_MS);
+	rig.g.tick_ms = rig.now_ms + 70;
+	CHECK(dns_gate_wait_ms(&rig.g, rig.now_ms) == 70);
+	rig.g.tick_ms = INT64_MAX;
 	rig.now_ms += UPSTREAM_WAIT_MS - 1;
 	CHECK(dns_gate_wait_ms(&rig.g, rig.now_ms) == 1);
 	rig_step();
@@ -273,21 +276,33 @@ static void long_answers(void)
 static void full_house(void)
 {
 	struct names_match m;
+	uint8_t wire[514];
 	char name[32];
+	size_t n;
+	int tcp;
 
 	rig_open("udp", "ports 1 tcp/443\nname *.test 1 - g-0000000001\n"
 			"name x.other 1 - g-0000000003\n"
 			"deny no.test d-0000000002\n");
 	rig.g.next_exact = UINT32_MAX; /* not yet */
+	tcp = rig_connect(SOCK_STREAM, rig.g.listeners[1]);
+	rig_step();
 	for (unsigned i = 0; i < DNS_GATE_FLIGHTS; i++) {
 		snprintf(name, sizeof(name), "n%u.test", i);
 		rig_send(name, LDNS_RR_TYPE_A, (uint16_t)i);
+		/* the last has one behind it, that comes with it */
+		if (i == DNS_GATE_FLIGHTS - 1)
+			rig_send("no.test", LDNS_RR_TYPE_A, 999);
 		SAID(rig_asked(), name);
 	}
 	CHECK(rig.g.n_live == DNS_GATE_FLIGHTS);
-	rig_send("no.test", LDNS_RR_TYPE_A, 999);
-	rig_step();
-	rig_step();
+	n = rig_question("no.test", LDNS_RR_TYPE_A, 7, wire + 2);
+	wire[0] = 0;
+	wire[1] = (uint8_t)n;
+	CHECK(send(tcp, wire, n + 2, 0) == (ssize_t)n + 2);
+	for (unsigned i = 0; i < 4; i++)
+		rig_step();
+	CHECK(rig.g.clients[0].n_in == n + 2 && rig_is_silent(tcp));
 	CHECK(rig.n_told == 0 && rig_is_silent(rig.agent));
 	/* nor is there one for the gate's own */
 	(void)names_match(&rig.map, STR("a.test"), &m);
@@ -303,6 +318,9 @@ static void full_house(void)
 	SAID(rig_hear(), "NOERROR 60 11.0.0.1");
 	CHECK(rig.g.n_live == DNS_GATE_FLIGHTS - 1);
 	SAID(rig_hear(), "NXDOMAIN");
+	CHECK(rig_step_until(tcp) && recv(tcp, wire, sizeof(wire), 0) > 14);
+	SAID(rig_shown(wire + 2, n), "NXDOMAIN");
+	close(tcp);
 	rig.g.next_exact = 0;
 	rig_step();
 	SAID(rig_asked(), "x.other");
@@ -404,6 +422,7 @@ static void finds(void)
 	dns_gate_find(&rig.g, "d.test", &m, rig.now_ms);
 	SAID(rig_asked(), "d.test");
 	rig_say("d.test 60 IN A 11.0.0.1");
+	CHECK(rig.n_told == 0);
 	CHECK(rig_step_found(6) && !rig.found.addr[0]);
 	rig_close();
 }

@@ -96,6 +96,7 @@ static void fragments_of_v4(void)
 			  "%zu", i);
 		CHECK(out.proto == IPPROTO_TCP);
 	}
+	CHECK(!packet_parse(p, 0, &out) && !packet_parse(p, 19, &out));
 	/* nothing else has ports */
 	p[6] = p[7] = 0;
 	p[9] = IPPROTO_ICMP;
