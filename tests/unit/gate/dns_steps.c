@@ -47,9 +47,10 @@ static int ask_upstream(struct err *err)
 int main(void)
 {
 	static const struct steps_of all[] = {
-		{"dns_gate_open", new_network, open_both, " widen ", 0},
-		{"dns_gate_open, a door", new_network, open_door, " widen ", 0},
-		{"upstream_ask", new_network, ask_upstream, NULL, 0},
+		{"dns_gate_open", new_network, open_both, " widen ", 0, NULL},
+		{"dns_gate_open, a door", new_network, open_door, " widen ", 0,
+		 NULL},
+		{"upstream_ask", new_network, ask_upstream, NULL, 0, NULL},
 	};
 
 	if (!steps_are_asked() || !enter_room())
