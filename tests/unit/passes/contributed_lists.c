@@ -68,6 +68,14 @@ static const struct {
 	 "allow: [\"https://a.test/x\", \"http://a.test/x\"]",
 	 "allow http://a.test/x tcp/80\n", ""},
 
+	/* private addresses are more */
+	{"allow: [{dest: a.test, private: true}]",
+	 "allow: [{dest: a.test, private: true, ports: [443]}, {dest: a.test, ports: [80]}]",
+	 "", ""},
+	{"allow: [{dest: a.test, private: false}]",
+	 "allow: [{dest: a.test, private: true, ports: [443]}]",
+	 "allow a.test tcp/443 private\n", ""},
+
 	/* what may be asked about */
 	{"", "ask: [a.test, {dest: b.test, for: always, wait: 10m}]",
 	 "ask a.test tcp/1-65535 for=session wait=1m\n"
@@ -126,6 +134,11 @@ static const struct {
 	 ""},
 	{"", "readonly: [\"!/.git/hooks/\"]", "readonly !/.git/hooks/\n", ""},
 	{"", "ignore: [.a, \"!.a\", .b]", "", ""},
+
+	{"ignore: [x]\nreadonly: [y]",
+	 "ignore: ['!x', a]\nreadonly: ['!y', b]",
+	 "ignore !x\nreadonly !y\n",
+	 "ignore a behind 1\nreadonly b behind 1\n"},
 
 	/* arguments, one option a line */
 	{"", "args: [--rm, -e, A=b, --privileged=true, --volume=/a:/b]",

@@ -66,6 +66,14 @@ static const struct {
 	 "masks: start\nhardening: {user_namespaces: true}",
 	 "readonly: [a]", "", ""},
 
+	/* grants, patterns, settings, credentials, arguments */
+	{"ignore: [x]",
+	 "args: [--rm]\nimage: a\nignore: ['!x']\nallow: [z.test]\n"
+	 "credentials: [{host: a.test, header: X, from_env: T}]",
+	 "allow z.test tcp/1-65535\nignore !x\nimage a\n"
+	 "credentials a.test: X '{}' from $T\nargs --rm\n",
+	 ""},
+
 	/* hardening */
 	{"",
 	 "hardening: {read_only: true, no_new_privileges: true, user_namespaces: false, pids: 4096, memory: 1k, cpus: 1}",

@@ -129,8 +129,54 @@ static void check_trust(void)
 	}
 }
 
+/* How masks hold is the runtime's, where nothing is said of it. */
+static void check_masks(void)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		bool kata = i & 1, said = i & 2;
+		struct test_policy t;
+		struct ir_policy *p;
+
+		test_policy_bind(&t, "allow@global a.test\n");
+		p = &test_doc(&t, LAYER_GLOBAL)->policy;
+		p->runtime.set = kata;
+		p->runtime.v = IR_RUNTIME_KATA;
+		p->masks.set = said;
+		p->masks.v = kata ? IR_MASKS_HOLD : IR_MASKS_START;
+		CHECK(passes_layers(&t.ctx, &t.docs, &t.policy));
+		CHECK(t.policy.masks.set &&
+		      (t.policy.masks.v == IR_MASKS_HOLD) == (kata == said));
+		test_policy_done(&t);
+	}
+}
+
+/* A preset's own expectations are no tests of the policy, but for 'never'. */
+static void check_preset_tests(void)
+{
+	for (unsigned preset = 0; preset < 2; preset++) {
+		struct test_policy t;
+		struct doc *d;
+
+		test_policy_bind(&t, "");
+		d = test_doc(&t, LAYER_PRESET);
+		d->preset = preset;
+		vec_push(t.a, &d->policy.tests.allow)->text = STR("x");
+		vec_push(t.a, &d->policy.tests.ask)->text = STR("x");
+		vec_push(t.a, &d->policy.tests.deny)->text = STR("x");
+		vec_push(t.a, &d->policy.tests.never)->arg = STR("x");
+		CHECK(passes_layers(&t.ctx, &t.docs, &t.policy));
+		CHECK(t.policy.tests.allow.n == !preset &&
+		      t.policy.tests.ask.n == !preset &&
+		      t.policy.tests.deny.n == !preset &&
+		      t.policy.tests.never.n == 1);
+		test_policy_done(&t);
+	}
+}
+
 int main(void)
 {
+	check_masks();
+	check_preset_tests();
 	check_defaults();
 	check_spans();
 	check_floor_text();
