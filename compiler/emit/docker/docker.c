@@ -129,14 +129,12 @@ static cJSON *relay_vectors(struct argv *w)
 static cJSON *agent_vectors(struct argv *w)
 {
 	const struct ir_policy *p = w->in->policy;
-	bool own = agent_has_own_image(p);
 
 	argv_begin(w, &(struct argv_run){
-			      .image = own ? STR(DOCKER_JSON_IMAGE_AGENT)
-					   : p->image.v,
+			      .image = p->image.v,
 			      .name = DOCKER_JSON_AGENT,
 			      .input = DOCKER_JSON_TERMINAL,
-			      .may_pull = !own});
+			      .may_pull = !agent_has_own_image(p)});
 	if (over_bridge(p)) {
 		argv_value(w, "runtime", str_of(ir_runtime_name(p->runtime.v)));
 		argv_put(w, "--network=" DOCKER_JSON_OURS "{session}");

@@ -4,7 +4,6 @@
  */
 #include "compiler/emit/docker/parts.h"
 
-#include "compiler/base/near.h"
 #include "compiler/emit/docker/docker_names.h"
 #include "compiler/emit/docker/seccomp.h"
 #include "compiler/ir/image.h"
@@ -69,23 +68,6 @@ static bool check_uplink(const struct emit_in *in)
 	diag_help(
 		in->diags,
 		"write the name of a network that 'docker network ls' shows with driver bridge");
-	return false;
-}
-
-static bool check_capability(const struct emit_in *in,
-			     const struct ir_text *cap)
-{
-	struct near near = {.word = cap->s, .below = 3};
-	const char *c;
-
-	if (docker_names_capability(cap->s))
-		return true;
-	for (size_t i = 0; (c = docker_names_capability_at(i)); i++)
-		(void)near_offer(&near, c);
-	diag_error(in->diags, DIAG_HARDENING, cap->from.at,
-		   "unknown capability '%s'", diag_quote(in->diags, cap->s));
-	if (near.name)
-		diag_help(in->diags, "did you mean '%s'?", near.name);
 	return false;
 }
 
@@ -184,28 +166,12 @@ static bool check_hardening(const struct emit_in *in)
 	const struct ir_hardening *h = &in->policy->hardening;
 	bool ok = check_user_namespaces(in);
 
-	vec_each(cap, &h->capabilities)
-		ok &= check_capability(in, cap);
 	ok &= docker_tmpfs_check(in);
-	if (h->user.set && !docker_names_user(h->user.v)) {
-		diag_error(in->diags, DIAG_HARDENING, h->user.from.at,
-			   "'%s' is not a user",
-			   diag_quote(in->diags, h->user.v));
-		diag_help(in->diags,
-			  "write USER or USER:GROUP, by name or number");
-		ok = false;
-	}
 	if (h->memory.set && h->memory.v < MEMORY_MIN_BYTES) {
 		diag_error(in->diags, DIAG_HARDENING, h->memory.from.at,
 			   "%" PRIu64
 			   " bytes of memory: Docker wants 6 MiB at least",
 			   h->memory.v);
-		ok = false;
-	}
-	if (h->pids.v == 0) {
-		/* Docker takes 0 for "no limit". */
-		diag_error(in->diags, DIAG_HARDENING, h->pids.from.at,
-			   "no process at all could run");
 		ok = false;
 	}
 	return ok;

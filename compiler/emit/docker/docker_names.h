@@ -14,11 +14,5 @@ bool docker_names_image(struct str s);
 /* [a-zA-Z0-9][a-zA-Z0-9_.-]*; "host", "none" and "container:…" are no
  * networks that a gate could go out through. */
 bool docker_names_network(struct str s);
-/* NAME|UID[:GROUP|GID] */
-bool docker_names_user(struct str s);
-/* "NET_ADMIN"; capabilities(7), and ALL. */
-bool docker_names_capability(struct str s);
-/* The next of them, or NULL: for "did you mean". */
-const char *docker_names_capability_at(size_t i);
 
 #endif

@@ -323,7 +323,7 @@ static bool check_credentials(const struct emit_in *in)
 	bool ok = true;
 
 	vec_each(c, &in->policy->credentials) {
-		if (c->fields.n || c->has_refresh)
+		if (c->fields.n)
 			ok = kube_refuse(
 				in, c->source_at,
 				"a file with tokens that are renewed is the launcher's",

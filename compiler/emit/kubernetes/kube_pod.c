@@ -156,7 +156,7 @@ static void put_spec(const struct kube *k, struct kube_node *spec)
 
 	kube_tree_bool(spec, "automountServiceAccountToken", false);
 	list = kube_tree_list(spec, "containers");
-	if (wire && !native)
+	if (!native) /* and so by the wire */
 		kube_gate_put(k, list);
 	kube_agent_put(k, list);
 	put_dns(k, spec);

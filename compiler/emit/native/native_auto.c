@@ -73,8 +73,6 @@ bool native_if_named(struct arena *a, const struct sources *sources,
 	struct emit_in in = {
 		.policy = &named, .sources = &none, .diags = &found, .a = a};
 
-	named.engine.set = true;
-	named.engine.v = IR_ENGINE_NATIVE;
 	if (from && source_is_preset(from))
 		named.image = p->image_written;
 	sources_init(&none, a);

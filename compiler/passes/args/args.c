@@ -84,10 +84,11 @@ static bool has_secret_variable(struct str expanded)
 
 static bool port_range(struct str s, uint16_t *lo, uint16_t *hi)
 {
+	struct str first = {0};
 	uint64_t a, b;
-	struct str first;
 
-	if (!str_field(&s, '-', &first) || !str_u64(first, 65535, &a) || a == 0)
+	(void)str_field(&s, '-', &first);
+	if (!str_u64(first, 65535, &a) || a == 0)
 		return false;
 	b = a;
 	if (s.n && (!str_u64(s, 65535, &b) || b < a))
@@ -420,8 +421,8 @@ static bool take_found(struct parser *ps, const struct docker_run_found *f)
 		.value = f->value,
 	};
 
-	if (f->is_letter && f->value_at == f->at && f->has_value &&
-	    f->value.p == f->text.p + 1 && f->value.p[0] == ' ')
+	/* right behind a letter there is a value of no other kind */
+	if (f->value.p == f->text.p + 1 && f->value.p[0] == ' ')
 		return blank_behind(ps, word, f->text.p[0]);
 	return add_arg(ps, f->option, &arg);
 }

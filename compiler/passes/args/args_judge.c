@@ -60,7 +60,7 @@ static struct args_verdict fault_verdict(enum diag_id id, const char *why)
 static struct args_verdict worse_verdict(struct args_verdict a,
 					 struct args_verdict b)
 {
-	if (a.fault || b.fault)
+	if (b.fault)
 		return a.fault ? a : b;
 	return b.class > a.class ? b : a;
 }

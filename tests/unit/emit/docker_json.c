@@ -198,20 +198,10 @@ static void refusals(void)
 	set(&t.doc.uplink, "container:other");
 	refused(DIAG_UPLINK);
 	start();
-	set(&t.doc.hardening.user, "a b");
-	refused(DIAG_HARDENING);
-	start();
 	*vec_push(a, &t.doc.hardening.tmpfs) = test_policy_text(&t, "tmp");
 	refused(DIAG_HARDENING);
 	start();
-	*vec_push(a, &t.doc.hardening.capabilities) =
-		test_policy_text(&t, "SYS_PTRAC");
-	refused(DIAG_HARDENING);
-	start();
 	t.doc.hardening.memory = (ir_opt_u64){.set = true, .v = 4096};
-	refused(DIAG_HARDENING);
-	start();
-	t.doc.hardening.pids = (ir_opt_u64){.set = true, .v = 0};
 	refused(DIAG_HARDENING);
 	start();
 	t.doc.masks = (ir_opt_masks){.set = true, .v = IR_MASKS_HOLD};
@@ -316,16 +306,6 @@ static void names(void)
 	CHECK(!docker_names_network(STR("default")));
 	CHECK(!docker_names_network(STR("-a")));
 	CHECK(!docker_names_network(STR("")));
-	CHECK(docker_names_user(STR("a_b.c-d:e_f.g-h")));
-	CHECK(!docker_names_user(STR("-me")));
-	CHECK(!docker_names_user(STR(".me")));
-	CHECK(!docker_names_user(STR("me:-a")));
-	CHECK(!docker_names_user(STR("me:.a")));
-	CHECK(docker_names_user(STR("1000")));
-	CHECK(docker_names_user(STR("me:staff")));
-	CHECK(!docker_names_user(STR("me:")));
-	CHECK(!docker_names_user(STR("")));
-	CHECK(!docker_names_user(STR("a:b:c")));
 	CHECK(docker_names_network(STR("my_net.1")));
 	CHECK(!docker_names_network(STR("-x")));
 	CHECK(!docker_names_network(STR("")));

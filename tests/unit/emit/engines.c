@@ -206,6 +206,33 @@ static const struct row words[] = {
 	{"args: [--mount, \"target=/b,type=bind,source=/a\"]\n", NULL, ""},
 };
 
+/* --- in which words ------------------------------------------------------- */
+
+static void check_said(const char *policy,
+		       bool (*emit)(const struct emit_in *, struct buf *),
+		       const char *begins)
+{
+	struct compiled t;
+	struct diag_view v;
+	struct buf out;
+
+	compiled_init(&t, policy, LAYER_GLOBAL);
+	buf_init(&out, t.a);
+	CHECK(!emit(&t.in, &out));
+	CHECK_MSG(diags_get(t.in.diags, 0, &v) &&
+			  str_starts(v.text, str_of(begins)),
+		  "%s: %.*s", policy, STR_ARG(v.text));
+	compiled_done(&t);
+}
+
+static void images(void)
+{
+	check_said("engine: docker\nimage: Debian\n", docker_emit,
+		   "'Debian' is not the name of an image");
+	check_said("engine: docker\nimage: dir:/srv/root\n", docker_emit,
+		   "a folder as a root is the native engine's");
+}
+
 /* --- left open -------------------------------------------------------------
  */
 
@@ -271,6 +298,7 @@ int main(void)
 	check_rows(ports, ARRAY_LEN(ports));
 	check_rows(protected, ARRAY_LEN(protected));
 	check_rows(words, ARRAY_LEN(words));
+	images();
 	left_open();
 	arena_free(a);
 	return check_status();

@@ -230,6 +230,22 @@ static void derived(void)
 	kube_rig_done(&t);
 }
 
+/* A file with tokens is told from any other. */
+static void tokens(void)
+{
+	struct diag_view v;
+	struct kube_rig t;
+
+	kube_rig_body(
+		&t, a,
+		"allow: [a.example.com:443]\ncredentials:\n"
+		"  - {host: a.example.com, file: ~/t, fields: [a.access]}\n");
+	CHECK(!kube_check(&t.c.in) && diags_get(t.c.in.diags, 0, &v));
+	CHECK(str_ends(v.text,
+		       STR("tokens that are renewed is the launcher's")));
+	kube_rig_done(&t);
+}
+
 /* One error at each place: at another one, or of another kind, it is new. */
 static void once(void)
 {
@@ -265,6 +281,7 @@ int main(void)
 	check_rows(apart, ARRAY_LEN(apart), KUBE_APART, KUBE_WORK_EMPTY);
 	heads();
 	derived();
+	tokens();
 	once();
 	arena_free(a);
 	return check_status();

@@ -355,6 +355,7 @@ static void causes(void)
 	struct sources none;
 	struct emit_in in = {.sources = &none};
 	const struct ir_origin nowhere = {{0}, LAYER_WORKSPACE};
+	struct ir_origin floor = {{0}, LAYER_FLOOR};
 	cJSON *out = cJSON_CreateObject();
 	char *text;
 
@@ -366,6 +367,10 @@ static void causes(void)
 	/* each once, and nothing of what no file has */
 	kube_tree_flag(l->items.v[1], "--two");
 	kube_tree_from(&in, l->items.v[1], &nowhere);
+	/* what the floor has is nobody's */
+	floor.at.beg =
+		sources_add(&none, STR("f"), STR("x"), LAYER_FLOOR)->base;
+	kube_tree_from(&in, l->items.v[1], &floor);
 	kube_tree_causes(root, "", out);
 	text = cJSON_PrintUnformatted(out);
 	check_same("causes", str_of(text),

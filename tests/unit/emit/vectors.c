@@ -122,6 +122,8 @@ static const struct row docker[] = {
 	{"ssh_agent: true\n", "ssh_agent=true\n"},
 	/* roots: of the session, and of the machine's own choice */
 	{"upstream_ca: /etc/roots.pem\n",
+	 "gate " BIND SESSION
+	 "upstream-ca.pem,target=/upstream-ca.pem,readonly\n"
 	 "agent --env=AWS_CA_BUNDLE=/etc/membrane/bundle.pem\n"
 	 "agent --env=npm_config_cafile=/etc/membrane/bundle.pem\n"
 	 "upstream_ca=/etc/roots.pem\n"},

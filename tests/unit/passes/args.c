@@ -242,6 +242,8 @@ static void allowed(void)
 	      ARG_WIDENING);
 	takes("-vname:/cache", "volume", "name:/cache", ARG_WIDENING);
 	takes("-v/srv/x.sock:/x", "volume", "/srv/x.sock:/x", ARG_WIDENING);
+	takes("-v/srv/docker/x.sock:/x", "volume", "/srv/docker/x.sock:/x",
+	      ARG_WIDENING);
 	takes("-v/srv/docker:/x", "volume", "/srv/docker:/x", ARG_WIDENING);
 	takes("-v/workspace/x", "volume", "/workspace/x", ARG_WIDENING);
 	takes("--mount=src=name,target=/x", "mount", "src=name,target=/x",
@@ -282,6 +284,7 @@ static void allowed(void)
 	takes("-utoor", "user", "toor", ARG_WIDENING);
 	takes("-u1000:0", "user", "1000:0", ARG_WIDENING);
 	takes("-u1000:", "user", "1000:", ARG_WIDENING);
+	takes("-u$$1000", "user", "$$1000", ARG_WIDENING);
 	takes("--read-only", "read-only", "", ARG_HARMLESS);
 	takes("--read-only=false", "read-only", "false", ARG_WIDENING);
 	takes("--label=a=b", "label", "a=b", ARG_WIDENING);

@@ -5,7 +5,7 @@
 static const char *env(const char *name)
 {
 	static const char *const set[][2] = {
-		{"HOME", "/home/me/"},
+		{"HOME", "/srv/people/me/"},
 		{"PWD", "/src/project"},
 		{"ROOT", "/"},
 		{"EMPTY", ""},
@@ -79,6 +79,9 @@ static void values(void)
 	with_env(DIAG_ARG_UNDOING, "-v/data/state/sessions:/x");
 	with_env(DIAG_ARG_UNDOING, "-v/data:/x");
 	with_env(0, "-v/data/other:/x");
+	/* and the user's own */
+	with_env(DIAG_ARG_UNDOING, "-v/srv/people:/x");
+	with_env(0, "-v/srv/peoples:/x");
 	with_env(DIAG_ARG_UNDOING, "-v/src/project:/x");
 	with_env(0, "-v/src/projects:/x");
 	/* ranges, where they are known */
@@ -97,6 +100,12 @@ static void said_before(void)
 	CHECK(args_check_env(&ctx, &policy, env, "/src/project", "/data/state",
 			     NULL));
 	CHECK(diags.warnings == 3 && diags.errors == 0);
+	/* and what could not, of who may ask for it, is a warning, too */
+	CHECK(resolve(LAYER_GLOBAL, "-v$ROOT:/x"));
+	CHECK(diags.warnings == 0);
+	CHECK(args_check_env(&ctx, &policy, env, "/src/project", "/data/state",
+			     NULL));
+	CHECK(diags.warnings == 1 && diags.errors == 0);
 }
 
 /* Without a home there is none to be shown, and "" is in every path. */

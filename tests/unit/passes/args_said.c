@@ -203,6 +203,8 @@ static void faults(void)
 	     "1 E '--volume /:b': the place in the container must be an absolute path\n");
 	said("--mount=type=nfs,target=/,source=/",
 	     "1 E '--mount type=nfs,target=/,source=/': nothing can be mounted on the container's root\n");
+	said("--mount=type=nfs,target=/workspace",
+	     "1 E '--mount type=nfs,target=/workspace': a type that is not bind, volume, tmpfs or image\n");
 	said("--mount=type=nfs,volume-driver=x,target=/x",
 	     "1 E '--mount type=nfs,volume-driver=x,target=/x': a type that is not bind, volume, tmpfs or image\n");
 	said("--mount=target=\"/x",
