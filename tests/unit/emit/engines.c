@@ -208,9 +208,9 @@ static const struct row words[] = {
 
 /* --- in which words ------------------------------------------------------- */
 
-static void check_said(const char *policy,
-		       bool (*emit)(const struct emit_in *, struct buf *),
-		       const char *begins)
+static void check_first(const char *policy,
+			bool (*emit)(const struct emit_in *, struct buf *),
+			const char *begins)
 {
 	struct compiled t;
 	struct diag_view v;
@@ -227,10 +227,10 @@ static void check_said(const char *policy,
 
 static void images(void)
 {
-	check_said("engine: docker\nimage: Debian\n", docker_emit,
-		   "'Debian' is not the name of an image");
-	check_said("engine: docker\nimage: dir:/srv/root\n", docker_emit,
-		   "a folder as a root is the native engine's");
+	check_first("engine: docker\nimage: Debian\n", docker_emit,
+		    "'Debian' is not the name of an image");
+	check_first("engine: docker\nimage: dir:/srv/root\n", docker_emit,
+		    "a folder as a root is the native engine's");
 }
 
 /* --- left open -------------------------------------------------------------

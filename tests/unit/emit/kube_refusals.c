@@ -6,8 +6,8 @@
 
 static struct arena *a;
 
-static void check_said(struct kube_rig *t, const char *of,
-		       unsigned lines_before, const char *places)
+static void check_refused(struct kube_rig *t, const char *of,
+			  unsigned lines_before, const char *places)
 {
 	bool ok = kube_check(&t->c.in);
 
@@ -31,7 +31,8 @@ static void check_rows(const struct row *rows, size_t n, enum kube_topology top,
 		kube_rig_body(&t, a, rows[i].policy);
 		t.options.topology = top;
 		t.options.work = work;
-		check_said(&t, rows[i].policy, KUBE_HEAD_LINES, rows[i].places);
+		check_refused(&t, rows[i].policy, KUBE_HEAD_LINES,
+			      rows[i].places);
 		kube_rig_done(&t);
 	}
 }
@@ -208,7 +209,7 @@ static void heads(void)
 		struct kube_rig t;
 
 		kube_rig_init(&t, rows[i].policy);
-		check_said(&t, rows[i].policy, 0, rows[i].places);
+		check_refused(&t, rows[i].policy, 0, rows[i].places);
 		kube_rig_done(&t);
 	}
 }
