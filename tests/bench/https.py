@@ -93,6 +93,7 @@ http {
     listen %(port)s ssl http2;
     ssl_certificate %(certificate)s; ssl_certificate_key %(key)s;
     location / { return 200 "%(text)s"; }
+    location /b/ { root %(home)s; }
   }
 }
 """
@@ -104,6 +105,8 @@ def nginx(port):
     home = live.the.state / "nginx"
     home.mkdir(exist_ok=True)
     certificate, key = certified()
+    (home / "b").mkdir(exist_ok=True)
+    (home / "b" / "64").write_bytes(os.urandom(64 << 20))
     (home / "conf").write_text(NGINX % {
         "home": home, "port": port, "certificate": certificate, "key": key,
         "text": "x" * 100})
@@ -296,6 +299,29 @@ def programs(line, plain, engine="docker", rounds=7, seconds=3):
             ("aim: at least 0.65", "aim: at least 0.3",
              "what a proxy can reach at all")):
         report(line, "hey and nginx, " + what, "/s", column, base, aim)
+
+
+def downloads(line, plain, engine="docker", rounds=11):
+    """64 MB by a client and from a server that people use, curl and nginx."""
+    if not shutil.which("nginx"):
+        line("curl and nginx", "-", "-", "-", "not installed")
+        return
+    runs = "engine: %s\n" % engine
+    url = "https://%s:%s/" % (NAME, PORT)
+    argv = ["sh", "-c", "curl -sS -o /dev/null %sv1/x && curl -sS -o /dev/null "
+            "-w '%%{speed_download}\\n' %sb/64" % (url, url)]
+    with nginx(PORT), live.Place(runs + SPLICED) as spliced, live.Place(
+            runs + DECRYPTED) as decrypted:
+        ways = [*(p.argv("run", "--no-trace", "--", *argv)
+                  for p in (spliced, decrypted)),
+                plain(spliced.work, *argv)]
+        seen = [[numbers(way)[0] / 1e6 for way in ways]
+                for _ in range(rounds + 1)]
+    *columns, base = zip(*seen[1:])
+    for what, column, aim in zip(("spliced", "decrypted"), columns,
+                                 ("aim: at least 0.95", "")):
+        report(line, "64 MB, curl and nginx, " + what, "MB/s", column, base,
+               aim)
 
 
 def answered(argv):

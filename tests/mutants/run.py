@@ -70,9 +70,9 @@ FEW = {"additions": ["1", "150"], "algebra": ["150"], "algebra_files": ["1500"],
 # Beside unit tests, oracles and golden cases: what alone reads an output.
 CHECKS = ["tests/check/schema"]
 # As root, the gate in network namespaces: some seconds of waiting for each.
-LIVE = ["gate.py", "ask_live.py", "change_live.py", "decide_live.py",
-        "flows_live.py", "l7_live.py", "origin_live.py", "pod_live.py",
-        "source_live.py", "witness_live.py"]
+LIVE = ["gate.py", "apart_live.py", "ask_live.py", "change_live.py",
+        "decide_live.py", "flows_live.py", "l7_live.py", "origin_live.py",
+        "pod_live.py", "source_live.py", "witness_live.py"]
 # The same, whole sessions: what of the gate they meet it cannot say, in a root of
 # its own, so all of it is taken to be met.
 SESSIONS = ["session_live.py"]

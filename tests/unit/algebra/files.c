@@ -240,7 +240,7 @@ static const struct compared_case cases[] = {
 	/* What people would think of first is no path, or none of the
 	   pattern's. */
 	{"", "ignore  x\n",
-	 "- read  x | read x/ x\n"
+	 "- read  x | read  x\n"
 	 "\tnew 'ignore  x': granted -> ignored\n" USUAL},
 	{"", "ignore [ab]\n",
 	 "- read [ab] | read a\n"
