@@ -93,7 +93,7 @@ bool tracee_has_path(const struct tracee_event *e)
 		"execve",
 		"execveat",
 		"load_elf_phdrs",
-		"process_execution_failed",
+		"process_execute_failed",
 	};
 	const struct tracee_arg *arg =
 		tracee_arg_named(e, STR("pathname"), TRACEE_RELEASE_DEFAULT);
