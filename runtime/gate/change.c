@@ -55,6 +55,12 @@ int change_begin(struct change *c, uint32_t number, bool cut, int64_t now_ms,
 	return 0;
 }
 
+void change_drop(struct change *c)
+{
+	l7_next_drop(c->l7);
+	forget_next(c);
+}
+
 /* --- its effect ---------------------------------------------------------- */
 
 /* Open for what a name led to what that name is granted by these tables. */
@@ -145,8 +151,7 @@ static int apply_next(struct change *c, int64_t now_ms, struct err *err)
 
 static int cancel_change(struct change *c, struct err *err)
 {
-	l7_next_drop(c->l7);
-	forget_next(c);
+	change_drop(c);
 	err->code = -ECANCELED;
 	return -ECANCELED;
 }

@@ -49,6 +49,8 @@ struct change {
 /* Begin. On failure everything is as it was; -EBUSY: one is under way. */
 must_check int change_begin(struct change *c, uint32_t number, bool cut,
 			    int64_t now_ms, struct err *err);
+/* What has begun does not go on: everything is as it was. */
+void change_drop(struct change *c);
 /*
  * Go on: 1 when it is done, 0 when not yet or when there is none to do.
  *   -ECANCELED  it could not be done; everything is as it was

@@ -544,10 +544,12 @@ static void begin_change(struct gate *g, const struct worker_msg *m)
 	struct err err;
 	int rc = change_begin(&g->change, m->generation, m->cut, now_ms, &err);
 
-	if (rc == 0)
+	if (rc == 0) {
 		g->asked = m->generation;
-	if (rc == 0)
 		rc = open_asking(g, &g->change.next.names, &err);
+		if (rc < 0)
+			change_drop(&g->change);
+	}
 	if (rc < 0)
 		tell_change(g, m->generation, now_ms, err.text);
 }

@@ -8,6 +8,8 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#define ASKING UPSTREAM "ports a1 tcp/443\nask ask.test a1 60 - - a-0000000001\n"
+
 struct worker {
 	pid_t pid;
 	int pair, in, out;
@@ -200,6 +202,26 @@ static void words(void)
 	CHECK(tells(&w, "\"event\":\"done\"") && end_of(&w) == 0);
 }
 
+/* One that is told as refused is none: nothing of it comes later. */
+static void refused(void)
+{
+	struct worker w = begin();
+
+	CHECK(mkdir(GATE_ASK, 0755) == 0);
+	put_plan("names.map", ASKING);
+	say(&w, WORKER_CHANGE);
+	CHECK(tells(&w, "\"event\":\"generation\"") &&
+	      strstr(w.line, "asking people"));
+	put_plan("names.map", NAMES);
+	CHECK(rmdir(GATE_ASK) == 0);
+	say(&w, WORKER_CHANGE);
+	CHECK(tells(&w, "\"event\":\"generation\"") &&
+	      strstr(w.line, "\"ok\":true"));
+	close(w.pair);
+	w.pair = -1;
+	CHECK(!tells(&w, "\"event\":\"generation\"") && end_of(&w) == 0);
+}
+
 int main(void)
 {
 	if (!enter_room())
@@ -209,5 +231,6 @@ int main(void)
 	launcher();
 	nonsense();
 	words();
+	refused();
 	return check_status();
 }
