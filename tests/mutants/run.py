@@ -25,7 +25,7 @@ earlier run is taken: of files that are the same the mutants that died stay
 dead, and the others are shown to such tests as are new; with -r to all of them
 again. -n: from the beginning. -b: a mutant is shown to the tests that take so
 many seconds of the processor together, the cheapest for what they noticed
-first.
+first, and unit tests before golden cases.
 
 Last is a table: for each folder what was killed, what survived, and what is
 equivalent, which tests/mutants/equivalent says with a reason. Those that
@@ -274,6 +274,7 @@ class Test:
     """What it may take, by itself and, of standing still, with a mutant; and
     whether it says how it goes."""
     speaks, slow_s, slow_idle_s = False, SLOW_S, 3 * SLOW_S
+    asks = 1      # how much it asks in its time, beside a golden case
     meets = None  # what it would meet, where it cannot say
 
     def idle_s(self):
@@ -282,6 +283,7 @@ class Test:
 
 class Program(Test):
     """A unit test, an oracle or a check."""
+    asks = 8
 
     def __init__(self, path):
         self.name = path
@@ -299,6 +301,7 @@ class Live(Program):
     """A gate in network namespaces. Where it is broken off nothing of it stays:
     its processes, its names of namespaces and its links are in others."""
     speaks, slow_s, slow_idle_s = True, LIVE_S, LIVE_IDLE_S
+    asks = 1
 
     def __init__(self, name):
         super().__init__("tests/live/" + name)
@@ -504,7 +507,7 @@ class Order:
         some = {*known[:CASES_MAX], *choose(cases)}
 
         def cost(t):
-            return t.cpu_s / (1 + 20 * self.by[m["file"], t.name] +
+            return t.cpu_s / (t.asks + 20 * self.by[m["file"], t.name] +
                               200 * self.by[m["file"], m["function"], t.name])
         out, left = [], self.budget_s
         for t in sorted((t for t in meets if t in some or isinstance(
@@ -631,7 +634,10 @@ def equivalents():
     return out
 
 
-def report(mutants, known, equivalent):
+def report(every, mutants, known, equivalent):
+    """every: the mutants there are, mutants: those that were shown."""
+    for key in sorted(set(equivalent) - {m["key"] for m in every}):
+        print("tests/mutants/equivalent: there is no '%s'" % key)
     rows = collections.defaultdict(collections.Counter)
     survived = []
     for m in mutants:
@@ -682,7 +688,7 @@ def main():
             and m["file"] in wanted]
     with workers(o.j) as pool:
         judge_all(pool, o.j, some, known, Order(every, o.b), state)
-    return 0 if report(some, known, equivalents()) else 1
+    return 0 if report(mutants, some, known, equivalents()) else 1
 
 
 if __name__ == "__main__":
