@@ -65,7 +65,9 @@ static int by_place(const void *va, const void *vb)
 
 	if (a->proto != b->proto)
 		return (int)a->proto - (int)b->proto;
-	return (a->at > b->at) - (a->at < b->at);
+	if (a->at != b->at)
+		return a->at < b->at ? -1 : 1;
+	return (a->id > b->id) - (a->id < b->id);
 }
 
 static void add_edges(struct arena *a, edge_list *to, const ir_ports *ports,

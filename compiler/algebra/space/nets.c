@@ -35,8 +35,10 @@ void nets_add(struct nets *n, const struct cidr *net, uint32_t id)
 static int by_net(const void *va, const void *vb)
 {
 	const struct entry *a = va, *b = vb;
+	int c = cidr_cmp(&a->net, &b->net);
 
-	return cidr_cmp(&a->net, &b->net);
+	/* qsort() keeps no order of its own */
+	return c ? c : (a->id > b->id) - (a->id < b->id);
 }
 
 /* The networks behind addr_scope(), sorted: the same for every list. */
