@@ -119,6 +119,8 @@ size_t record_folded(struct str line, const struct timespec *time,
 	cJSON *o = cJSON_ParseWithLength(line.p, line.n);
 	char text[ADDR_TEXT_MAX];
 
+	if (!o)
+		return 0;
 	cJSON_ReplaceItemInObjectCaseSensitive(
 		o, "time", cJSON_CreateString(clock_text(time, text)));
 	if (count > 1)

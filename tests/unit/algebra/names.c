@@ -28,7 +28,8 @@ static void show_class(void *ctx, const struct names_class *c)
 	struct visits *v = ctx;
 	uint32_t set = 0, ids[PATTERNS_MAX];
 
-	memcpy(ids, c->ids, c->n * sizeof(*ids));
+	for (uint32_t i = 0; i < c->n; i++)
+		ids[i] = c->ids[i];
 	numbers_sort(ids, c->n);
 	buf_addf(&v->shown, "%.*s=", STR_ARG(c->name));
 	for (uint32_t i = 0; i < c->n; i++) {

@@ -16,7 +16,8 @@ static void show_class(void *ctx, const struct paths_class *c)
 	struct buf *b = ctx;
 	uint32_t ids[16];
 
-	memcpy(ids, c->ids, c->n * sizeof(*ids));
+	for (uint32_t i = 0; i < c->n; i++)
+		ids[i] = c->ids[i];
 	numbers_sort(ids, c->n);
 	buf_addf(b, "%.*s=", STR_ARG(c->path));
 	for (uint32_t i = 0; i < c->n; i++)

@@ -179,7 +179,7 @@ static const struct row rows[] = {
 
 static bool has_part(struct str line, const char *part)
 {
-	return memmem(line.p, line.n, part, strlen(part)) != NULL;
+	return line.n && memmem(line.p, line.n, part, strlen(part));
 }
 
 /* What the emitter of that file writes. */

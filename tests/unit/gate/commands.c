@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 
@@ -356,6 +357,7 @@ static void ready(void)
 	close(door);
 	haproxy_finish(&h);
 	haproxy_pause(&h);
+	CHECK(poll(&(struct pollfd){h.pidfd, POLLIN, 0}, 1, 10000) == 1);
 	CHECK(haproxy_ended(&h) &&
 	      haproxy_ready(&h, "/none/admin", "/pins", &err) == -EPIPE &&
 	      strcmp(err.text, "HAProxy ended: it said nothing") == 0);

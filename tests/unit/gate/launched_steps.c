@@ -85,7 +85,7 @@ int main(void)
 			      worker = {"the worker", make_gate, run_gate,
 					NULL,	      22,	 is_worker};
 
-	if (!steps_are_asked() || !enter_room())
+	if (STEPS_SANITIZED || !steps_are_asked() || !enter_room())
 		return NOT_HERE;
 	find_program();
 	put_whole_plan();

@@ -38,11 +38,11 @@ static bool tells(const char *first, ...)
 	va_list more;
 
 	va_start(more, first);
-	for (int ends = 0; ends < 2; part = va_arg(more, const char *)) {
+	for (; part || wanted; part = va_arg(more, const char *)) {
 		if (part)
 			ok = ok && (strstr(line, part) != NULL) == wanted;
 		else
-			wanted = false, ends++;
+			wanted = false;
 	}
 	va_end(more);
 	if (!ok || strchr(line, '\n') != line + strlen(line) - 1)
