@@ -24,7 +24,7 @@ static const char *found(const char *path)
 		(struct bind){"/home/me/.npm", "/home/me/.npm", false};
 	*vec_push(a, &binds) =
 		(struct bind){"/home/me/.membrane/sessions/1/view/workspace",
-			      "/srv/w", false};
+			      "/srv/x", false};
 	return native_path(a, path, &binds, "/home/me/.membrane", NULL);
 }
 
@@ -46,7 +46,7 @@ static void is_those_that_are_mounted(void)
 
 static void is_nothing_that_the_agent_writes(void)
 {
-	CHECK(strcmp(found("/srv/w/node_modules/.bin"), SYSTEM) == 0);
+	CHECK(strcmp(found("/srv/x/node_modules/.bin"), SYSTEM) == 0);
 	CHECK(strcmp(found(".:bin:node_modules/.bin::"), SYSTEM) == 0);
 	CHECK(strcmp(found("/usr/x\ny:/usr/\xff"), SYSTEM) == 0);
 }

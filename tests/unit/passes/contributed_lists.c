@@ -173,8 +173,8 @@ static const struct {
 	 ""},
 	{"visible: [/srv]", "visible: [/srv/a, {path: /srv/b, mode: write}]",
 	 "visible write /srv/b\n", ""},
-	{"visible: [{path: /srv/w, mode: write}]",
-	 "visible: [/srv/w/a, {path: /srv/w/b, mode: write}]", "", ""},
+	{"visible: [{path: /srv/x, mode: write}]",
+	 "visible: [/srv/x/a, {path: /srv/x/b, mode: write}]", "", ""},
 	{"", "masks: {fast: [b, a]}",
 	 "masks.fast a\n"
 	 "masks.fast b\n",
