@@ -5,6 +5,7 @@
 #include "runtime/gate/l7/admin.h"
 #include "runtime/gate/l7/haproxy_check.h"
 #include "runtime/gate/l7/l7.h"
+#include "runtime/gate/l7/l7_next.h"
 #include "runtime/gate/l7/reader_probe.h"
 #include "runtime/gate/l7/roots.h"
 #include "runtime/gate/l7/tokens.h"
@@ -214,6 +215,61 @@ static int try_plan(struct err *err)
 	return haproxy_check_plan(&p, "/run", err);
 }
 
+/* What it finds when it starts; the log has steps of its own. */
+static bool can_prepare(void)
+{
+	unlink(GATE_SIGNER);
+	unlink(GATE_RENEWAL);
+	if (!has_authority() || unshare(CLONE_NEWNET) < 0 || !loopback_up())
+		return false;
+	l7.log.fd = STDERR_FILENO;
+	l7.credentials.n_tokens = 1;
+	l7.credentials.tokens[0] = secrets.tokens[0];
+	return true;
+}
+
+static int prepare(struct err *err)
+{
+	const struct l7_plan p = {.decrypts = true,
+				  .crtlist = STR(GATE_LEAVES "1.pem a.test\n")};
+
+	return l7_prepare(&l7, &p, err);
+}
+
+/* One that runs, with a socket that its next one is not to take. */
+static bool has_running(void)
+{
+	struct sockaddr_un sa = {.sun_family = AF_UNIX, .sun_path = SOCKET};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	(void)unlink(L7_KEEP "some.sock");
+	(void)rmdir(L7_KEEP);
+	l7_init(&l7);
+	l7.haproxy.pid = getpid();
+	l7.log.fd = STDERR_FILENO;
+	l7.ports.own = true;
+	l7.ports.family = "ipv4";
+	return no_socket() &&
+	       bind(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0 &&
+	       chown(SOCKET, user_there(GATE_UID), (gid_t)-1) == 0;
+}
+
+static int start_next(struct err *err)
+{
+	const struct l7_plan p = {.wanted = true, .path = "/none.cfg"};
+	int rc = l7_next_start(&l7, &p, err);
+
+	return rc < 0 || access(L7_KEEP "some.sock", F_OK) == 0
+		       ? rc
+		       : err_set(err, -EIO, "%s", strerror(EIO));
+}
+
+/* A folder that cannot be read is one without sockets. */
+static bool reads_no_folder(const struct seccomp_notif *n)
+{
+	return n->data.nr != SYS_openat && n->data.nr != SYS_getdents64;
+}
+
 static int become_user(struct err *err)
 {
 	return user_become(GATE_UID, GATE_UID) < 0 ? err_errno(err, "a user")
@@ -301,6 +357,9 @@ static const struct steps_of table[] = {
 	{"roots_share", has_root, share_roots, NULL, 0, NULL},
 	{"haproxy_listen", NULL, open_ports, " pace ", 0, NULL},
 	{"haproxy_start", has_ports, start_haproxy, NULL, 24, NULL},
+	{"l7_prepare", can_prepare, prepare, " pace unlink ", 0, NULL},
+	/* up to its process */
+	{"l7_next_start", has_running, start_next, NULL, 12, reads_no_folder},
 	{"haproxy_check_plan", has_authority, try_plan, " unshare ", 42, NULL},
 	/* up to the first client */
 	{"onward_start", has_caller, start_onward, NULL, 18, NULL},
