@@ -61,10 +61,6 @@ static bool take_word(int word, const char *value, struct options *out)
 {
 	struct worker_args *args = &out->args;
 
-	if (word >= WORD_ACT) {
-		out->act = (enum options_act)(word - WORD_ACT);
-		return true;
-	}
 	switch ((enum word)word) {
 	case WORD_AWAIT:
 		args->uplink = UPLINK_AWAITED;
@@ -93,7 +89,8 @@ static bool take_word(int word, const char *value, struct options *out)
 	case WORD_ACT:
 		break;
 	}
-	return false;
+	out->act = (enum options_act)(word - WORD_ACT);
+	return true;
 }
 
 bool options_parse(int argc, char **argv, struct options *out)

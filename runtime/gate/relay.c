@@ -46,7 +46,7 @@ static int move_bytes(struct way *w)
 {
 	ssize_t n = 0;
 
-	if (w->n == 0 && !w->ended) {
+	if (w->n == 0) {
 		n = read(w->from, w->buf, sizeof(w->buf));
 		w->ended = n == 0;
 		w->n = n > 0 ? (size_t)n : 0;
@@ -61,11 +61,16 @@ static int move_bytes(struct way *w)
 	return n < 0 && errno != EAGAIN && errno != EINTR ? -1 : 0;
 }
 
-static int left_until(int64_t deadline_ms)
+static int poll_until(struct pollfd *p, size_t n, int64_t deadline_ms,
+		      const char *late, struct err *err)
 {
 	int64_t left_ms = deadline_ms - clock_ms();
+	int ready = poll(p, n, left_ms > 0 ? (int)left_ms : 0);
 
-	return left_ms > 0 ? (int)left_ms : 0;
+	if (ready > 0)
+		return 0;
+	return ready < 0 ? err_errno(err, "poll")
+			 : err_set(err, -ETIMEDOUT, "%s", late);
 }
 
 /* Whoever asks may go while nobody answers: that is its end. */
@@ -73,12 +78,11 @@ static int await_peer(int in, int sock, int64_t deadline_ms, struct err *err)
 {
 	struct pollfd p[] = {{in, 0, 0}, {sock, POLLOUT, 0}};
 	socklen_t size = sizeof(int);
-	int why = 0, n = poll(p, ARRAY_LEN(p), left_until(deadline_ms));
+	int why = 0, rc = poll_until(p, ARRAY_LEN(p), deadline_ms,
+				     "nobody answers", err);
 
-	if (n == 0)
-		return err_set(err, -ETIMEDOUT, "nobody answers");
-	if (n < 0)
-		return err_errno(err, "poll");
+	if (rc < 0)
+		return rc;
 	if (!p[1].revents)
 		return err_set(err, -EPIPE, "nobody waits for it");
 	if (getsockopt(sock, SOL_SOCKET, SO_ERROR, &why, &size) < 0)
@@ -98,11 +102,12 @@ static int move_all(struct way *there, struct way *back, int64_t deadline_ms,
 			 0},
 			{back->n ? back->to : -1, POLLOUT, 0},
 		};
-		int n = poll(p, ARRAY_LEN(p), left_until(deadline_ms));
+		int rc = poll_until(p, ARRAY_LEN(p), deadline_ms,
+				    "it takes too long", err);
 
-		if (n == 0)
-			return err_set(err, -ETIMEDOUT, "it takes too long");
-		if (n < 0 || move_bytes(there) < 0 || move_bytes(back) < 0)
+		if (rc < 0)
+			return rc;
+		if (move_bytes(there) < 0 || move_bytes(back) < 0)
 			return err_errno(err, "relay");
 	}
 	return 0;

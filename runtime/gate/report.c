@@ -39,8 +39,7 @@ void report_record(void *data, const struct record *given)
 	clock_gettime(CLOCK_REALTIME, &r.time);
 	if (!r.generation)
 		r.generation = g->now.number;
-	if (r.id.n)
-		r.rule = provenance_find(&g->now.provenance, r.id);
+	r.rule = provenance_find(&g->now.provenance, r.id);
 	if (is_folded(g, &r))
 		return;
 	n = record_decision(&r, line);
@@ -64,7 +63,6 @@ void report_answer(void *data, const struct record_answer *given)
 	struct gate *g = data;
 	struct record_answer r = *given;
 	char line[RECORD_MAX];
-	size_t n;
 
 	if (!outlog_has_room(&g->out)) {
 		g->answers_lost++;
@@ -75,11 +73,7 @@ void report_answer(void *data, const struct record_answer *given)
 			    record_answers_lost(g->answers_lost, line));
 	g->answers_lost = 0;
 	clock_gettime(CLOCK_REALTIME, &r.time);
-	n = record_answer(&r, line);
-	if (n)
-		outlog_line(&g->out, line, n);
-	else
-		g->answers_lost++;
+	outlog_line(&g->out, line, record_answer(&r, line));
 }
 
 void report_flow(void *data, const struct flow *flow)
@@ -180,8 +174,8 @@ static bool line_permits(const struct gate *g, const struct names_line *line,
 {
 	char buf[8];
 
-	return p->has_port &&
-	       names_permits(&g->now.names, line,
+	/* No class has the port of what has none, 0. */
+	return names_permits(&g->now.names, line,
 			     packet_proto_text(p->proto, buf), p->dport);
 }
 
@@ -265,11 +259,9 @@ void report_packet(void *data, struct str prefix, const struct packet *packet)
 static unsigned names_of(struct gate *g, const struct logline *l,
 			 struct resolved_name *out[RECORD_NAMES_MAX])
 {
-	unsigned n = 0;
+	unsigned n =
+		resolved_names_of(&g->seen, &l->addr, out, RECORD_NAMES_MAX);
 
-	if (l->has_addr)
-		n = resolved_names_of(&g->seen, &l->addr, out,
-				      RECORD_NAMES_MAX);
 	for (unsigned i = 0; l->name[0] && i < n; i++)
 		if (strcmp(out[i]->name, l->name) == 0)
 			out[i]->used |= l->allow;
@@ -316,6 +308,7 @@ static void take_answer(struct gate *g, struct record *r,
 	r->names[0] = x->key.name;
 }
 
+/* Of one that has an address. */
 static void record_line(struct gate *g, pid_t pid, const struct logline *l)
 {
 	const struct profiles *profiles;
@@ -325,20 +318,20 @@ static void record_line(struct gate *g, pid_t pid, const struct logline *l)
 				.dport = l->port,
 				.dst = l->addr};
 	struct resolved_name *names[RECORD_NAMES_MAX];
-	struct record r = {.allow = l->allow, .reason = l->reason, .flow = l};
+	struct record r = {.allow = l->allow,
+			   .reason = l->reason,
+			   .packet = &packet,
+			   .flow = l};
 
 	profiles = l7_profiles_of(&g->l7, pid, &r.generation);
 	r.n_names = names_of(g, l, names);
 	r.kind = l->kind == LOGLINE_REQUEST ? RECORD_REQUEST : RECORD_CONNECT;
-	r.packet = l->has_addr ? &packet : NULL;
 	for (unsigned i = 0; i < r.n_names; i++)
 		r.names[i] = names[i]->name;
 	if (l->name[0])
 		r.names[r.n_names++] = l->name;
-	if (l->rule[0])
-		r.id = profiles_find(profiles, str_of(l->rule),
-				     str_of(r.n_names ? r.names[0] : ""),
-				     l->has_addr ? &l->addr : NULL);
+	r.id = profiles_find(profiles, str_of(l->rule),
+			     str_of(r.n_names ? r.names[0] : ""), &l->addr);
 	if (!r.id.n && l->allow && l->kind == LOGLINE_CONNECT && !l->tls)
 		take_answer(g, &r, l);
 	if (!r.id.n && was_asked(l))

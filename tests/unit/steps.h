@@ -14,6 +14,7 @@
 #include "tests/check.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
@@ -77,6 +78,9 @@ static const struct step steps[] = {
 	STEP(mkdir),	   STEP(chmod),	     STEP(link),
 	STEP(unlink),	   STEP(access),     STEP(dup2),
 	STEP(readlink),	   STEP(symlink),
+#endif
+#ifdef STEPS_MORE /* of a test's own */
+	STEPS_MORE
 #endif
 };
 

@@ -83,12 +83,12 @@ bool standins_pass(struct standins *s, const struct addr *addr, int64_t now_ms,
 	for (uint32_t i = 0; i < STANDINS_PASSING; i++) {
 		struct standin_passing *x = &s->passing[i];
 
-		if (x->until_ms && addr_eq(&x->addr, addr)) {
+		if (addr_eq(&x->addr, addr)) {
 			if (until_ms > x->until_ms)
 				x->until_ms = until_ms;
 			return true;
 		}
-		if (!at && x->until_ms <= now_ms)
+		if (x->until_ms <= now_ms)
 			at = x;
 	}
 	if (!at)

@@ -60,7 +60,7 @@ int main(void)
 	CHECK(!parse("--fence word"));
 	CHECK(parse("--ready") && got.act == OPTIONS_READY);
 	CHECK(parse("--help word") && got.act == OPTIONS_HELP);
-	CHECK(parse("--version") && got.act == OPTIONS_VERSION);
+	CHECK(parse("--version word") && got.act == OPTIONS_VERSION);
 	CHECK(!parse("--no-such-word"));
 	return check_status();
 }

@@ -7,9 +7,11 @@
 #include "compiler/base/sys/clock.h"
 #include "tests/check.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
 
 #define NET "g-0000000009"
 #define ANY "g-000000000a"
@@ -63,18 +65,31 @@ static struct addr addr_of(const char *a)
 	return out;
 }
 
+static void leads(const char *name, const char *to)
+{
+	struct addr a = addr_of(to);
+
+	resolved_addr(&g.seen, str_of(name), &a);
+}
+
 static void begin(void)
 {
-	struct addr a = addr_of("11.0.0.1"), b = addr_of("11.0.0.2");
 
 	g.out.fd = -1;
 	g.counted = true;
 	g.now.number = 1;
 	l7_init(&g.l7);
 	resolved_init(&g.seen);
-	resolved_addr(&g.seen, STR("a.test"), &a);
-	resolved_addr(&g.seen, STR("b.test"), &b);
-	resolved_addr(&g.seen, STR("a.test"), &b);
+	leads("a.test", "11.0.0.1");
+	leads("b.test", "11.0.0.2");
+	leads("a.test", "11.0.0.2");
+	leads("a.test", "10.1.0.7");
+	/* which nothing grants */
+	leads("c.test", "11.0.0.3");
+	leads("a.test", "11.0.0.4");
+	leads("c.test", "11.0.0.4");
+	leads("d.test", "11.0.0.4");
+	leads("e.test", "11.0.0.4");
 	CHECK(names_parse(STR("membrane-names 2\nupstream udp 8.8.8.8 53\n"
 			      "cover 10.9.0.0/16\n"
 			      "ports 1 tcp/443\nports 2 tcp/80,udp/53\n"
@@ -88,16 +103,18 @@ static void begin(void)
 		      STR("{\"version\":1,\"rules\":{"
 			  "\"g-0000000001\":{\"text\":\"a.test:443\","
 			  "\"source\":\"p\",\"line\":3},"
-			  "\"" NET "\":{\"text\":\"10.1.0.0/16 tcp/22\","
+			  "\"" NET
+			  "\":{\"text\":\"10.1.0.0/16 tcp/22,tcp/443\","
 			  "\"source\":\"p\",\"line\":9},"
-			  "\"" ANY "\":{\"text\":\"* tcp/8080\","
+			  "\"" ANY "\":{\"text\":\"* tcp/443,tcp/8080\","
 			  "\"source\":\"p\",\"line\":10},"
 			  "\"d-0000000009\":{\"text\":\"10.2.0.0/16 tcp/22\","
 			  "\"source\":\"p\",\"line\":11}}}"),
 		      &g.now.provenance, &err) == 0);
 	CHECK(profiles_parse(STR("membrane-profiles 1\n"
 				 "1 a.test g-0000000001\n"
-				 "2 10.1.0.0/16 " NET "\n"),
+				 "2 10.1.0.0/16 " NET "\n"
+				 "3 b.test g-0000000002\n"),
 			     &g.l7.plan.profiles, &err) == 0);
 	g.l7.plan.generation = 1;
 }
@@ -130,8 +147,12 @@ static void permitted_packets(void)
 	/* a network before names, and names before '*' */
 	packet("membrane:allow:", IPPROTO_TCP, "10.1.2.3", 22);
 	CHECK(tells("\"id\":\"" NET "\"", "\"line\":9", NULL, "\"name", NULL));
+	packet("membrane:allow:", IPPROTO_TCP, "10.1.0.7", 443);
+	CHECK(tells("\"id\":\"" NET "\"", "\"name\":\"a.test\"", NULL, NULL));
 	packet("membrane:allow:", IPPROTO_TCP, "11.0.0.1", 8080);
 	CHECK(tells("\"id\":\"" ANY "\"", "\"name\":\"a.test\"", NULL, NULL));
+	packet("membrane:allow:", IPPROTO_TCP, "11.0.0.3", 999);
+	CHECK(tells("\"name\":\"c.test\"", NULL, "\"id\"", NULL));
 	/* by no port at all: the newest name's */
 	packet("membrane:allow:", IPPROTO_TCP, "11.0.0.2", 999);
 	CHECK(tells("\"id\":\"g-0000000001\"", NULL, NULL));
@@ -172,6 +193,11 @@ static void refused_packets(void)
 	CHECK(tells("\"reason\":\"denied\"", NULL, "\"id\"", NULL));
 	packet("membrane:denied:d-0000000007", IPPROTO_TCP, "10.2.0.1", 22);
 	CHECK(tells("\"id\":\"d-0000000007\"", NULL, NULL));
+	packet("membrane:floor:", IPPROTO_TCP, "10.2.0.1", 22);
+	CHECK(tells("\"reason\":\"floor\"", NULL, "\"id\"", NULL));
+	packet("membrane:no-grant:g-0000000077", IPPROTO_TCP, "11.0.0.1", 22);
+	CHECK(tells("\"reason\":\"port\"", "\"id\":\"g-0000000077\"", NULL,
+		    NULL));
 	packet("other:", IPPROTO_TCP, "10.2.0.1", 22);
 	CHECK(tells_nothing());
 }
@@ -239,13 +265,19 @@ static void connections(void)
 	report_logline(&g, 0, &l);
 	CHECK(tells("\"id\":\"g-0000000001\"", "\"verdict\":\"deny\"", NULL,
 		    NULL));
+	/* as many names as are told */
+	l = line_to("11.0.0.4", 443);
+	report_logline(&g, 0, &l);
+	CHECK(tells("\"names\":[\"e.test\",\"d.test\",\"c.test\",\"a.test\"]",
+		    NULL, NULL));
 	/* what the gate itself asked, and what only went on */
 	l.has_addr = false;
 	report_logline(&g, 0, &l);
 	l = line_to("11.0.0.1", 443);
 	l.asked = 7;
+	g.asking.conns[1000].serial = 7;
 	report_logline(&g, 0, &l);
-	CHECK(tells_nothing());
+	CHECK(tells_nothing() && g.asking.conns[1000].over);
 }
 
 static void used_by_lines(void)
@@ -330,6 +362,47 @@ static void requests(void)
 		    "\"id\":\"g-0000000001\"", NULL, "\"path\"", NULL));
 	report_idle(&g, INT64_MAX);
 	CHECK(tells_nothing());
+	/* more than can wait are told at once */
+	for (uint16_t i = 0; i < REQUESTLESS_MAX; i++) {
+		end.sport = 2000 + i;
+		report_logline(&g, 0, &end);
+	}
+	CHECK(tells_nothing());
+	end.sport = 3000;
+	report_logline(&g, 0, &end);
+	CHECK(tells("\"kind\":\"connect\"", "\"sport\":3000", NULL, NULL));
+	report_idle(&g, INT64_MAX);
+	(void)told();
+	/* in the clear, by no rule: no packet of any protocol */
+	r = line_to("11.0.0.1", 8080);
+	r.kind = LOGLINE_REQUEST;
+	report_logline(&g, 0, &r);
+	CHECK(tells("\"kind\":\"request\"", "\"id\":\"g-0000000001\"", NULL,
+		    NULL));
+}
+
+/* Nothing but what passed without a rule, as neither TLS nor a request. */
+static void others_answers(struct logline l)
+{
+	struct logline o = l;
+
+	o.tls = true;
+	report_logline(&g, 0, &o);
+	CHECK(tells("\"reason\":\"granted\"", NULL, NULL));
+	o = l;
+	o.allow = false;
+	o.reason = REASON_PORT;
+	report_logline(&g, 0, &o);
+	CHECK(tells("\"reason\":\"port\"", NULL, NULL));
+	o = l;
+	o.kind = LOGLINE_REQUEST;
+	report_logline(&g, 0, &o);
+	CHECK(tells("\"reason\":\"granted\"", NULL, NULL));
+	o = l;
+	strcpy(o.rule, "2");
+	report_logline(&g, 0, &o);
+	CHECK(tells("\"reason\":\"granted\"", "\"id\":\"" NET "\"", NULL,
+		    NULL));
 }
 
 /* What was asked, or would have been. */
@@ -348,6 +421,11 @@ static void asked(void)
 		report_logline(&g, 0, &l);
 		CHECK(tells("\"id\":\"a-0000000001\"", NULL, NULL));
 	}
+	strcpy(l.name, "b.test"); /* it was another rule all the same */
+	strcpy(l.rule, "3");
+	report_logline(&g, 0, &l);
+	CHECK(tells("\"id\":\"g-0000000002\"", NULL, NULL));
+	l.name[0] = l.rule[0] = '\0';
 	l.addr = addr_of("10.7.1.1");
 	report_logline(&g, 0, &l);
 	CHECK(tells("\"id\":\"a-0000000002\"", NULL, "\"name", NULL));
@@ -368,6 +446,7 @@ static void asked(void)
 	x->key.name[0] = '\0';
 	report_logline(&g, 0, &l);
 	CHECK(tells("\"reason\":\"answered\"", NULL, "\"name", NULL));
+	others_answers(l);
 	l.port = 22; /* another one by then */
 	report_logline(&g, 0, &l);
 	CHECK(tells("\"reason\":\"granted\"", "\"id\":\"" NET "\"", NULL,
@@ -396,6 +475,28 @@ static void long_paths(void)
 		strcat(want, "\\u0001");
 	CHECK(tells(want, "\"name\":\"a.test\"", NULL, NULL));
 	CHECK(strlen(text) > 160 * 6 && strlen(text) < 161 * 6 + 400);
+}
+
+/* What does not fit whatever is cut is not told, and that is. */
+static void too_long(void)
+{
+	static char name[RECORD_MAX];
+	struct record r = {.n_names = 1, .names = {name}};
+
+	memset(name, 'x', sizeof(name) - 1);
+	report_record(&g, &r);
+	CHECK(tells_nothing() && g.out.n_lost == 1);
+	g.out.n_lost = 0;
+}
+
+/* Who is refused may wait for the line; who passes does not. */
+static void batches(void)
+{
+	packet("membrane:allow:", IPPROTO_TCP, "11.0.0.1", 443);
+	CHECK(g.out.due_ms > 0);
+	packet("membrane:floor:", IPPROTO_TCP, "11.0.0.1", 443);
+	CHECK(g.out.due_ms == 0);
+	(void)told();
 }
 
 /* Refusals of one kind are counted while there is no room; nothing else is. */
@@ -452,6 +553,25 @@ static void answers(void)
 	CHECK(tells("\"event\":\"answer\"", NULL, "missing", NULL));
 }
 
+/* At the end who reads is waited for, where there is no room. */
+static void rests(const struct flow *f)
+{
+	int out[2];
+
+	CHECK(pipe(out) == 0 && fcntl(out[1], F_SETPIPE_SZ, OUTLOG_BYTES) > 0);
+	g.out.fd = out[1];
+	g.out.n = OUTLOG_BYTES / 2;
+	report_rest(&g, f);
+	CHECK(strstr(told(), "\"event\":\"end\"") == text + 1);
+	g.out.n = OUTLOG_BYTES / 4;
+	report_rest(&g, f);
+	CHECK(g.out.n > OUTLOG_BYTES / 4);
+	(void)told();
+	close(out[0]);
+	close(out[1]);
+	g.out.fd = -1;
+}
+
 static void flows(void)
 {
 	struct flow f = {.packet = {.proto = IPPROTO_TCP,
@@ -461,11 +581,22 @@ static void flows(void)
 				    .dst = addr_of("10.1.2.3")},
 			 .sent = {2, 100},
 			 .received = {1, 60}};
+	char now_is[8 + CLOCK_TEXT_MAX] = "";
+	struct timespec now;
+	const char *line;
 
+	clock_gettime(CLOCK_REALTIME, &now);
+	memcpy(now_is, "\"time\":\"", 8);
+	clock_text(&now, now_is + 8);
 	report_flow(&g, &f);
-	CHECK(tells("\"event\":\"end\"", "10.1.2.3", NULL, "1970", NULL));
+	line = strstr(told(), "\"time\":\"");
+	CHECK(line && strncmp(line, now_is, strlen(now_is)) >= 0);
+	clock_gettime(CLOCK_REALTIME, &now);
+	clock_text(&now, now_is + 8);
+	CHECK(line && strncmp(line, now_is, strlen(now_is)) <= 0);
 	report_rest(&g, &f);
 	CHECK(tells("\"event\":\"end\"", "10.1.2.3", NULL, NULL));
+	rests(&f);
 	report_error(&g, "what \"went\" wrong");
 	CHECK(tells("{\"event\":\"error\",\"message\":\"what "
 		    "\\\"went\\\" wrong\"}\n",
@@ -516,6 +647,8 @@ int main(void)
 	requests();
 	asked();
 	long_paths();
+	too_long();
+	batches();
 	folded();
 	answers();
 	flows();

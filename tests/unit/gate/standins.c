@@ -3,8 +3,12 @@
 #include "compiler/base/agent_link.h"
 #include "tests/check.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static struct standins *s;
 
@@ -60,6 +64,30 @@ static void none_is_taken_back_too_early(void)
 	CHECK(leads("more.test", 2 + STANDINS_KEEP_MS, "192.0.2.1"));
 	CHECK(strcmp(name_of("192.0.2.1"), "more.test") == 0);
 	CHECK(leads("b.test", 3 + STANDINS_KEEP_MS, "192.0.2.2"));
+	/* Then the longest name's, of which nothing stays. */
+	CHECK(leads("c.test", 4 + STANDINS_KEEP_MS, "192.0.2.3"));
+	CHECK(strcmp(name_of("192.0.2.3"), "c.test") == 0);
+	/* What is in memory behind the names is none. */
+	memcpy(name, &s->n, sizeof(s->n));
+	name[sizeof(s->n)] = '\0';
+	CHECK(!standins_take(s, str_of(name), 5 + STANDINS_KEEP_MS, &a));
+}
+
+/* In a process of its own, which is given no more. */
+static void no_memory(void)
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		struct rlimit little = {1, 1};
+		struct standins *none = NULL;
+		struct err err;
+
+		_exit(setrlimit(RLIMIT_AS, &little) < 0 ||
+		      standins_new(&none, &err) != -ENOMEM || none);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 }
 
 static bool passes(const char *addr, int64_t now_ms)
@@ -129,6 +157,7 @@ int main(void)
 		return 1;
 	one_for_each();
 	none_is_taken_back_too_early();
+	no_memory();
 	addresses_pass_for_a_while();
 	which_way();
 	return check_status();
