@@ -6,92 +6,10 @@
 #include "compiler/plan/gate.h"
 #include "runtime/gate/packet/fence.h"
 #include "runtime/gate/ready.h"
-#include "tests/unit/gate/plans.h"
-#include "tests/unit/gate/program.h"
+#include "tests/unit/gate/sessions.h"
 
 #include <arpa/inet.h>
-#include <nftables/libnftables.h>
 #include <signal.h>
-#include <sys/wait.h>
-
-struct gate {
-	pid_t pid;
-	int in, out;
-	char line[4096];
-};
-
-/* Words with blanks between them. */
-static struct gate start(const char *words)
-{
-	char text[200], *argv[12] = {program}, *save = NULL;
-	struct gate g;
-	int in[2], out[2], n = 1;
-
-	CHECK(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0);
-	snprintf(text, sizeof(text), "%s", words);
-	for (char *w = strtok_r(text, " ", &save); w;
-	     w = strtok_r(NULL, " ", &save))
-		argv[n++] = w;
-	g.pid = fork();
-	if (g.pid == 0) {
-		if (dup2(in[0], 0) == 0 && dup2(out[1], 1) == 1 &&
-		    dup2(out[1], 2) == 2)
-			execv(program, argv);
-		_exit(125);
-	}
-	close(in[0]);
-	close(out[1]);
-	g.in = in[1];
-	g.out = out[0];
-	return g;
-}
-
-static void tell(struct gate *g, const char *text)
-{
-	CHECK(write(g->in, text, strlen(text)) == (ssize_t)strlen(text));
-}
-
-/* Whatever comes before is passed over. */
-static bool says(struct gate *g, const char *part)
-{
-	while (read_line(g->out, g->line, sizeof(g->line)))
-		if (strstr(g->line, part))
-			return true;
-	fprintf(stderr, "not said: %s\n", part);
-	return false;
-}
-
-static int end_of(struct gate *g)
-{
-	int status = -1;
-
-	if (g->in >= 0)
-		close(g->in);
-	while (read_line(g->out, g->line, sizeof(g->line)))
-		;
-	close(g->out);
-	CHECK(waitpid(g->pid, &status, 0) == g->pid);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-/* The same, without anybody's word. */
-static int end_by_itself(struct gate *g)
-{
-	while (read_line(g->out, g->line, sizeof(g->line)))
-		;
-	return end_of(g);
-}
-
-/* Its status, and that it says so. */
-static int run(const char *words, const char *part)
-{
-	struct gate g = start(words);
-
-	close(g.in);
-	g.in = -1;
-	CHECK(says(&g, part));
-	return end_of(&g);
-}
 
 static struct gate begin(void)
 {
@@ -173,18 +91,6 @@ static void relays(void)
 	CHECK(run("--relay 127.0.0.1 0", "no address and port") == 1);
 }
 
-static bool is_fenced(void)
-{
-	struct nft_ctx *ctx = nft_ctx_new(NFT_CTX_DEFAULT);
-	bool yes;
-
-	nft_ctx_buffer_output(ctx);
-	nft_ctx_buffer_error(ctx);
-	yes = nft_run_cmd_from_buffer(ctx, "list table inet fence") == 0;
-	nft_ctx_free(ctx);
-	return yes;
-}
-
 static void fences(void)
 {
 	struct gate g;
@@ -233,15 +139,6 @@ static void ready(void)
 }
 
 /* --- a session ------------------------------------------------------------ */
-
-static unsigned long inode_of(pid_t pid, const char *space)
-{
-	char path[64], text[64] = "";
-
-	snprintf(path, sizeof(path), "/proc/%d/ns/%s", (int)pid, space);
-	CHECK(readlink(path, text, sizeof(text) - 1) > 0);
-	return strtoul(strchr(text, '[') + 1, NULL, 10);
-}
 
 static void network(void)
 {
@@ -342,19 +239,6 @@ static void nonsense(void)
 	CHECK(says(&g, "a malformed renewal") && end_by_itself(&g) == 1);
 }
 
-static pid_t child_of(pid_t pid)
-{
-	char path[64], text[64] = "";
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid,
-		 (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	CHECK(read(fd, text, sizeof(text) - 1) > 0);
-	close(fd);
-	return (pid_t)atoi(text);
-}
-
 static void ends(void)
 {
 	struct gate g = begin();
@@ -369,18 +253,6 @@ static void ends(void)
 }
 
 /* --- none ----------------------------------------------------------------- */
-
-static void refuses(const char *words, const char *hello, const char *why)
-{
-	struct gate g = start(words);
-
-	tell(&g, hello);
-	close(g.in);
-	g.in = -1;
-	CHECK_MSG(says(&g, "\"event\":\"error\"") && strstr(g.line, why),
-		  "%s not %s", g.line, why);
-	CHECK(end_of(&g) == 1);
-}
 
 static void refusals(void)
 {
