@@ -38,8 +38,8 @@ int change_begin(struct change *c, uint32_t number, bool cut, int64_t now_ms,
 
 	if (c->state != CHANGE_NONE)
 		return err_set(err, -EBUSY, "another change is under way");
-	rc = generation_load(c->plan, true, c->resolver, &c->next,
-			     &c->next_l7, err);
+	rc = generation_load(c->plan, true, c->resolver, &c->next, &c->next_l7,
+			     err);
 	if (rc < 0)
 		return rc;
 	c->next.number = c->next_l7.generation = number;
@@ -63,15 +63,21 @@ void change_drop(struct change *c)
 
 /* --- its effect ---------------------------------------------------------- */
 
+/* HAProxy goes past the proxy for as long as an address is a name's: pins.h. */
+static int64_t ends_ms(const struct pin *pin, unsigned class)
+{
+	return class == NAMES_CLASS_PAST ? pin->until_ms
+					 : pin->until_ms - PINS_GRACE_MS;
+}
+
 /* Open for what a name led to what that name is granted by these tables. */
 static void note_pin(struct change *c, const struct names_map *names,
 		     const struct pin *pin, int64_t now_ms)
 {
-	int64_t until_ms = pin->until_ms - PINS_GRACE_MS;
 	struct names_classes classes;
 	struct names_match match;
 
-	if (until_ms <= now_ms || names_denied(names, str_of(pin->name)))
+	if (names_denied(names, str_of(pin->name)))
 		return;
 	(void)names_match(names, str_of(pin->name), &match);
 	/* One that stands in for the name leads nowhere but to a question. */
@@ -83,11 +89,13 @@ static void note_pin(struct change *c, const struct names_map *names,
 		    NAMES_OPEN)
 		return;
 	for (unsigned k = names_class_next(&classes, 1); k;
-	     k = names_class_next(&classes, k + 1))
-		if (!nftset_note(c->dns->sets, &pin->addr, (uint16_t)k,
-				 k == NAMES_CLASS_PAST ? pin->until_ms
-						       : until_ms))
+	     k = names_class_next(&classes, k + 1)) {
+		int64_t until_ms = ends_ms(pin, k);
+
+		if (until_ms > now_ms && !nftset_note(c->dns->sets, &pin->addr,
+						      (uint16_t)k, until_ms))
 			return;
+	}
 }
 
 /* The packet filter of a plan, with its sets filled. */
@@ -127,7 +135,6 @@ static int swap_filter(struct change *c, int64_t now_ms, struct err *err)
 		*err = why;
 		return rc == -ECANCELED ? -EPROTO : rc;
 	}
-	err->code = -ECANCELED;
 	return -ECANCELED;
 }
 
@@ -179,7 +186,7 @@ int change_step(struct change *c, int64_t now_ms, struct err *err)
 		return 0;
 	case CHANGE_STARTING:
 		rc = try_apply(c, now_ms, err);
-		if (rc < 0 || c->state != CHANGE_CUTTING)
+		if (c->state != CHANGE_CUTTING)
 			return rc;
 		break;
 	case CHANGE_CUTTING:

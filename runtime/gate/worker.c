@@ -85,10 +85,11 @@ static int hear_launcher(struct gate *g, struct err *err)
 {
 	int64_t deadline_ms = clock_ms() + HELLO_WAIT_MS;
 	static char line[HELLO_BYTES_MAX];
+	char last = '\0';
 	size_t n = 0;
 	int rc;
 
-	while (n == 0 || line[n - 1] != '\n') {
+	while (last != '\n') {
 		ssize_t got;
 
 		if ((rc = wait_for(STDIN_FILENO, deadline_ms, err)) < 0)
@@ -100,6 +101,7 @@ static int hear_launcher(struct gate *g, struct err *err)
 			return err_set(err, -EPROTO,
 				       "the launcher's line: no whole line");
 		n += (size_t)got;
+		last = line[n - 1];
 	}
 	rc = hello_parse((struct str){line, n - 1}, &g->hosts,
 			 &g->l7.credentials, err);
@@ -480,19 +482,22 @@ static int read_nflogs(struct gate *g, struct err *err)
 	return rc < 0 ? rc : read_nflog(g, &g->refused, err);
 }
 
+/* b: -1 where it has no time. */
+static int sooner(int a, int b)
+{
+	return b >= 0 && b < a ? b : a;
+}
+
 static int wait_ms(const struct gate *g, int64_t now_ms)
 {
 	int least = dns_gate_wait_ms(&g->dns, now_ms);
-	int l7 = l7_wait_ms(&g->l7, now_ms);
-	int change = change_wait_ms(&g->change);
-	int asking = asking_wait_ms(&g->asking, now_ms);
 	int out = outlog_wait_ms(&g->out, now_ms);
 
-	least = l7 < least ? l7 : least;
-	least = asking >= 0 && asking < least ? asking : least;
+	least = sooner(least, l7_wait_ms(&g->l7, now_ms));
+	least = sooner(least, change_wait_ms(&g->change));
+	least = sooner(least, asking_wait_ms(&g->asking, now_ms));
 	/* What is due waits for the launcher, not for a time. */
-	least = out > 0 && out < least ? out : least;
-	return change >= 0 && change < least ? change : least;
+	return out > 0 ? sooner(least, out) : least;
 }
 
 /* --- another plan -------------------------------------------------------- */
@@ -613,9 +618,10 @@ static int go_on(struct gate *g, struct err *err)
 
 	if (rc == 0)
 		return 0;
-	if (rc < 0 && rc != -ECANCELED)
+	if (rc != 1 && rc != -ECANCELED)
 		return rc;
-	tell_change(g, g->asked, g->change.begun_ms, rc < 0 ? err->text : NULL);
+	tell_change(g, g->asked, g->change.begun_ms,
+		    rc == 1 ? NULL : err->text);
 	return 0;
 }
 
