@@ -281,8 +281,9 @@ $(B)/tests/unit/gate/failing: LDHARDEN += \
 $(B)/tests/unit/gate/http1: LDHARDEN += -Wl,--wrap=malloc,--wrap=getrandom
 # What a test plays itself: tests/unit/gate/played.h.
 parts = $(addprefix -Wl$(COMMA)--wrap=,$(shell sed -n \
-	's/^PART.[^,]*, \([a-z0-9_]*\),.*/\1/p' tests/unit/gate/$(1).c))
+	's/^PART[^,]*, \([a-z0-9_]*\),.*/\1/p' tests/unit/gate/$(1).c))
 $(B)/tests/unit/gate/worker_parts: LDHARDEN += $(call parts,worker_parts)
+$(B)/tests/unit/gate/beginnings: LDHARDEN += $(call parts,beginnings)
 $(B)/tests/unit/gate/change_parts: LDHARDEN += $(call parts,change_parts)
 
 $(UNIT_WATCH): $(B)/tests/%: $(B)/obj/tests/%.o $(WATCH_LIB_OBJ)

@@ -2,16 +2,23 @@
 
 #include "runtime/gate/ask/asking.h"
 
+/* 0: there is none, or another word. */
+static uint32_t take_number(struct str *rest)
+{
+	struct str number = {0};
+	uint64_t n = 0;
+
+	(void)str_field(rest, ' ', &number);
+	(void)str_u64(number, UINT32_MAX, &n);
+	return (uint32_t)n;
+}
+
 static bool parse_change(struct str rest, struct worker_msg *out)
 {
-	struct str number;
-	uint64_t n;
-
-	if (!str_field(&rest, ' ', &number) ||
-	    !str_u64(number, UINT32_MAX, &n) || n < 2)
-		return false;
 	out->word = WORKER_CHANGE;
-	out->generation = (uint32_t)n;
+	out->generation = take_number(&rest);
+	if (out->generation < 2)
+		return false;
 	out->cut = str_is(rest, "cut");
 	return out->cut || str_is(rest, "keep");
 }
@@ -26,15 +33,11 @@ static bool parse_asking(struct str rest, struct worker_msg *out)
 static bool parse_answer(struct str rest, struct worker_msg *out)
 {
 	enum asking_end end;
-	struct str number;
-	uint64_t n;
 
-	if (!str_field(&rest, ' ', &number) ||
-	    !str_u64(number, UINT32_MAX, &n) || n == 0 ||
-	    !asking_end_parse(rest, &end))
-		return false;
 	out->word = WORKER_ANSWER;
-	out->question = (uint32_t)n;
+	out->question = take_number(&rest);
+	if (!out->question || !asking_end_parse(rest, &end))
+		return false;
 	out->end = (uint8_t)end;
 	return true;
 }
@@ -42,11 +45,10 @@ static bool parse_answer(struct str rest, struct worker_msg *out)
 bool told_parse(struct str line, struct worker_msg *out)
 {
 	struct worker_msg m = {0};
-	struct str word;
+	struct str word = {0};
 	bool ok;
 
-	if (!str_field(&line, ' ', &word))
-		return false;
+	(void)str_field(&line, ' ', &word);
 	if (str_is(word, "change"))
 		ok = parse_change(line, &m);
 	else if (str_is(word, "asking"))

@@ -28,6 +28,19 @@
 	type __wrap_##name parameters;                                         \
 	type __wrap_##name parameters
 
+/* One of the system's, which others call outside of what is tested. */
+#define PART_OUTSIDE(type, name, parameters, arguments)                        \
+	type __real_##name parameters;                                         \
+	static type act_##name parameters;                                     \
+	PART(type, name, parameters)                                           \
+	{                                                                      \
+		return acting ? act_##name arguments                           \
+			      : __real_##name arguments;                       \
+	}                                                                      \
+	static type act_##name parameters
+
+static bool acting; /* what is tested, in its process */
+
 /* In memory that both processes have. */
 static struct played {
 	unsigned calls;	   /* so far, of those that can fail */
@@ -84,8 +97,8 @@ static inline bool fails_here(const char *line)
 		memcmp(played->fails, line, n) == 0);
 }
 
-/* A call that says what it is, and 0 or how it fails. What is in *err after one
- * that did not is nothing that anybody may take for an error. */
+/* A call that says what it is, and 0 or how it fails. What is in *err and errno
+ * after one that did not is nothing that anybody may take for an error. */
 static inline int play(struct err *err, const char *fmt, ...) printf_like(2, 3);
 static inline int play(struct err *err, const char *fmt, ...)
 {
@@ -99,6 +112,7 @@ static inline int play(struct err *err, const char *fmt, ...)
 		return err_set(err, -EIO, "%.*s fails",
 			       (int)strcspn(line, " \n"), line);
 	*err = (struct err){-EBADF, "of something else"};
+	errno = EBADF;
 	return 0;
 }
 
@@ -127,6 +141,7 @@ static inline bool play_act(int (*act)(void), unsigned fail, const char *fails)
 	played->fails = fails;
 	pid = fork();
 	if (pid == 0) {
+		acting = true;
 		say("= %d", act());
 		_exit(0);
 	}

@@ -144,7 +144,7 @@ static ssize_t read_piece(int fd, void *to, size_t n)
 	return (ssize_t)strlen(piece);
 }
 
-PART(ssize_t, read, (int fd, void *to, size_t n))
+PART_OUTSIDE(ssize_t, read, (int fd, void *to, size_t n), (fd, to, n))
 {
 	return read_piece(fd, to, n);
 }
@@ -180,27 +180,34 @@ PART(ssize_t, send, (int fd, const void *from, size_t n, int flags))
 	return PLAY_CALL("send %u %u", m.word, m.ipv6) < 0 ? -1 : (ssize_t)n;
 }
 
-PART(ssize_t, write, (int fd, const void *from, size_t n))
+PART_OUTSIDE(ssize_t, write, (int fd, const void *from, size_t n),
+	     (fd, from, n))
 {
 	say("complain %d %d", fd,
 	    memmem(from, n, "\"event\":\"error\"", 15) != NULL);
 	return (ssize_t)n;
 }
 
-PART(int, close, (int fd))
+PART_OUTSIDE(int, close, (int fd), (fd))
 {
 	say_aside("close %d", fd);
 	return 0;
 }
 
-PART(int, fcntl, (int fd, int what, ...))
+/* The last is an int, or an address. */
+PART_OUTSIDE(int, fcntl, (int fd, int what, void *more), (fd, what, more))
 {
+	(void)more;
 	return PLAY_CALL("fcntl %d %d", fd, what);
 }
 
-PART(int, prctl, (int what, ...))
+PART_OUTSIDE(int, prctl,
+	     (int what, unsigned long a, unsigned long b, unsigned long c,
+	      unsigned long d),
+	     (what, a, b, c, d))
 {
-	say("prctl %d", what == PR_SET_PDEATHSIG);
+	(void)b, (void)c, (void)d;
+	say("prctl %d %lu", what == PR_SET_PDEATHSIG, a);
 	return 0;
 }
 
@@ -893,7 +900,7 @@ static void by_sockets(void)
 	scene.args.broker = BROKER;
 	scene.proxied = scene.asks = scene.added = scene.wanted = true;
 	scene.ipv6 = scene.counted = true;
-	says("prctl 1\nuplink_leave 2 40\ngeneration_load 1\n" HEARD
+	says("prctl 1 9\nuplink_leave 2 40\ngeneration_load 1\n" HEARD
 	     "fcntl 40 2\nstandins_new\nl7_failures\n"
 	     "onward_start 11.128:3128 me:pass 40\n"
 	     "asking_open /run/gate/ask.sock\nl7_init\nroots_write 1\n"
@@ -915,12 +922,12 @@ static void by_sockets(void)
 	each_fails(run_worker, "poll ", NO_BEGIN);
 	CHECK(play_act(run_worker, 1, "uplink_return"));
 	CHECK(same_lines(played->said,
-			 "prctl 1\nuplink_leave 2 40\ncomplain 1 1\n"
+			 "prctl 1 9\nuplink_leave 2 40\ncomplain 1 1\n"
 			 "uplink_return\ncomplain 1 1\n= 1\n"));
 	scene.no_proxy = true;
 	CHECK(play_act(run_worker, 0, NULL));
 	CHECK(same_lines(played->said,
-			 "prctl 1\nuplink_leave 2 40\n"
+			 "prctl 1 9\nuplink_leave 2 40\n"
 			 "generation_load 1\n" HEARD "fcntl 40 2\n" NO_BEGIN));
 }
 
@@ -931,7 +938,7 @@ static void by_broker(void)
 	scene.args.broker = BROKER;
 	scene.args.vectors.host = (struct planfile_ports){{7001}, 1};
 	scene.wanted = scene.trial = scene.decrypts = true;
-	says("prctl 1\nuplink_leave 2 40\ngeneration_load 1\n" HEARD
+	says("prctl 1 9\nuplink_leave 2 40\ngeneration_load 1\n" HEARD
 	     "fcntl 40 2\nl7_init\n"
 	     "l7_start own=0 ipv6=0 - broker=40\n"
 	     "ruleset_load\nuplink_find\nruleset_hosts\n" VETH("0") OPENED
@@ -955,7 +962,7 @@ static void by_bridge(void)
 	new_scene(UPLINK_THERE);
 	scene.args.vectors.link = PLANFILE_BRIDGE;
 	scene.ipv6 = true;
-	says("prctl 1\nuplink_leave 0 0\ngeneration_load 1\n" HEARD
+	says("prctl 1 9\nuplink_leave 0 0\ngeneration_load 1\n" HEARD
 	     "l7_init\nl7_start own=0 ipv6=0 - broker=0\n"
 	     "ruleset_load\nuplink_find\nruleset_hosts\nruleset_verify\n"
 	     "link_bridge_up 1\n" OPENED "dns_gate_open " LINK_GATE_V4
@@ -978,7 +985,7 @@ static void in_a_pod(void)
 	scene.asks = scene.wanted = scene.decrypts = true;
 	scene.told[2].m.word = WORKER_OPEN;
 	scene.told[2].n = sizeof(struct worker_msg);
-	says("prctl 1\nuplink_leave 3 0\ngeneration_load 1\nhello_pod\n"
+	says("prctl 1 9\nuplink_leave 3 0\ngeneration_load 1\nhello_pod\n"
 	     "standins_new\nasking_open /run/gate/ask.sock\n"
 	     "l7_init\nl7_start own=0 ipv6=0 - broker=0\nl7_begin\n"
 	     "ruleset_load\nuplink_find\nruleset_hosts\n" VETH("0") OPENED
@@ -1013,7 +1020,7 @@ static void apart(void)
 	scene.args.roots = "/roots";
 	scene.wanted = scene.ipv6 = true;
 	scene.told[0].m.word = WORKER_OPEN;
-	says("prctl 1\nuplink_leave 4 0\ngeneration_load 0\nhello_pod\n"
+	says("prctl 1 9\nuplink_leave 4 0\ngeneration_load 0\nhello_pod\n"
 	     "uplink_find\napart_hosts\nl7_init\n"
 	     "l7_start own=1 ipv6=1 ipv6 broker=0\nl7_begin\n"
 	     "resolved_init\nasking_found found.test\n"
@@ -1031,7 +1038,7 @@ static void apart(void)
 /* Where it waits in vain, and what is none of a whole line. */
 static void launchers(void)
 {
-#define BEGUN "prctl 1\nuplink_leave 0 0\ngeneration_load 1\nwait 0 30000\n"
+#define BEGUN "prctl 1 9\nuplink_leave 0 0\ngeneration_load 1\nwait 0 30000\n"
 	static const struct {
 		int rc, error, late_ms, rc2;
 		const char *pieces[4], *want;
