@@ -269,8 +269,8 @@ $(UNIT_GATE): $(B)/tests/%: $(B)/obj/tests/%.o $(GATE_LIB_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(LDHARDEN) $(TEST_LINKER) -o $@ $^ $(LIBS_GATE)
 
-# Programs in which system calls fail: tests/unit/failing.h; a reader without
-# memory or random numbers.
+# Programs in which system calls fail: tests/unit/failing.h; a socket that takes
+# its time; a reader without memory or random numbers.
 FAILING := $(addprefix $(B)/tests/unit/,base/failing cli/saving plan/failing \
 	gate/failing)
 FAILING_CALLS := pwrite fsync ftruncate flock pipe fork fdopendir signalfd \
@@ -278,6 +278,8 @@ FAILING_CALLS := pwrite fsync ftruncate flock pipe fork fdopendir signalfd \
 $(FAILING): LDHARDEN += $(addprefix -Wl$(COMMA)--wrap=,$(FAILING_CALLS))
 $(B)/tests/unit/gate/failing: LDHARDEN += \
 	$(addprefix -Wl$(COMMA)--wrap=,malloc calloc fstat)
+$(B)/tests/unit/gate/commands: LDHARDEN += \
+	$(addprefix -Wl$(COMMA)--wrap=,send recv poll clock_ms)
 $(B)/tests/unit/gate/http1: LDHARDEN += -Wl,--wrap=malloc,--wrap=getrandom
 # What a test plays itself: tests/unit/gate/played.h.
 parts = $(addprefix -Wl$(COMMA)--wrap=,$(shell sed -n \

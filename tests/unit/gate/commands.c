@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #define ADMIN  administrator_path
@@ -15,6 +16,63 @@
 
 static struct err err;
 static struct l7 l;
+
+/* --- calls that do not do all at once --------------------------------------
+ */
+
+/* The next one of that name; the Makefile wraps these for this test alone. */
+static struct {
+	const char *call; /* NULL: none */
+	int result, code;
+} next_call;
+static short waits;			/* for what, so far */
+static int64_t later_ms, wait_takes_ms; /* by this test's clock */
+
+static void next_is(const char *call, int result, int code)
+{
+	next_call.call = call;
+	next_call.result = result;
+	next_call.code = code;
+}
+
+static bool is_next(const char *call)
+{
+	if (!next_call.call || strcmp(next_call.call, call) != 0)
+		return false;
+	next_call.call = NULL;
+	errno = next_call.code;
+	return true;
+}
+
+#define WRAPPED(type, name, parameters, arguments)                             \
+	type __real_##name parameters;                                         \
+	type __wrap_##name parameters;                                         \
+	type __wrap_##name parameters                                          \
+	{                                                                      \
+		return is_next(#name) ? next_call.result                       \
+				      : __real_##name arguments;               \
+	}
+
+WRAPPED(ssize_t, send, (int fd, const void *p, size_t n, int flags),
+	(fd, p, n, flags))
+WRAPPED(ssize_t, recv, (int fd, void *p, size_t n, int flags),
+	(fd, p, n, flags))
+int64_t __real_clock_ms(void);
+int64_t __wrap_clock_ms(void);
+int __real_poll(struct pollfd *p, nfds_t n, int ms);
+int __wrap_poll(struct pollfd *p, nfds_t n, int ms);
+
+int64_t __wrap_clock_ms(void)
+{
+	return __real_clock_ms() + later_ms;
+}
+
+int __wrap_poll(struct pollfd *p, nfds_t n, int ms)
+{
+	later_ms += wait_takes_ms;
+	waits |= n ? p[0].events : 0;
+	return is_next("poll") ? next_call.result : __real_poll(p, n, ms);
+}
 
 /* --- questions ------------------------------------------------------------ */
 
@@ -49,6 +107,11 @@ static void sizes(void)
 	      n == ADMIN_ANSWER_MAX);
 	CHECK(admin_ask_some(ADMIN, STR("x\n"), got, &n, &err) == 0 && n == 3);
 	CHECK(admin_ask_some(ADMIN, STR("x\n"), got, &n, &err) == 0 && n == 0);
+	n = 0;
+	CHECK(admin_ask_some(ADMIN, (struct str){answer, ADMIN_BATCH_MAX + 1},
+			     got, &n, &err) == -EMSGSIZE);
+	n = 5;
+	CHECK(admin_ask_some("/none", STR("x\n"), got, &n, &err) == -ENOENT);
 	memset(path, '/', sizeof(path) - 1);
 	CHECK(admin_ask(path, STR("x\n"), got, &n, &err) == -ENAMETOOLONG);
 	path[sizeof(path) - 2] = '\0';
@@ -57,8 +120,76 @@ static void sizes(void)
 	CHECK(admin_ask("/none/admin", STR("x\n"), got, &n, &err) == -ENOENT);
 }
 
+/* What is to be tried again, and what is not. */
+static void by_and_by(void)
+{
+	static const struct {
+		const char *call;
+		int result, code, rc;
+	} cases[] = {
+		{"send", -1, EAGAIN, 0}, {"send", -1, EINTR, 0},
+		{"send", -1, EIO, -EIO}, {"recv", -1, EAGAIN, 0},
+		{"recv", -1, EINTR, 0},	 {"recv", -1, EIO, -EIO},
+		{"poll", -1, EINTR, 0},
+	};
+	size_t n;
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		ANSWERS("yes\n", "yes\n");
+		next_is(cases[i].call, cases[i].result, cases[i].code);
+		CHECK_MSG(ask(2, &n) == cases[i].rc && !next_call.call &&
+				  (n == 4) == (cases[i].rc == 0),
+			  "%zu: %d %zu", i, err.code, n);
+	}
+	/* none of it was taken: that is waited for */
+	waits = 0;
+	ANSWERS("yes\n", "yes\n");
+	CHECK(ask(2, &n) == 0 && waits == POLLIN);
+	next_is("send", 0, EIO);
+	CHECK(ask(2, &n) == 0 && waits == (POLLIN | POLLOUT));
+}
+
+/* An answer that comes when it was not waited for any more. */
+static void too_late(void)
+{
+	size_t n = 0;
+
+	ANSWERS("yes\n");
+	wait_takes_ms = ADMIN_WAIT_MS + 1;
+	CHECK(ask(2, &n) == -ETIMEDOUT && n == 0);
+	wait_takes_ms = 0;
+}
+
+/* With as many files as it may have, and where the first is to be had. */
+static void files(void)
+{
+	struct rlimit few = {3, 3};
+	int status = -1;
+	pid_t pid = fork();
+	size_t n;
+
+	if (pid == 0) {
+		close(0);
+		ANSWERS("yes\n");
+		if (ask(2, &n) != 0 || n != 4)
+			_exit(1);
+		CHECK(open("/dev/null", O_RDONLY) == 0);
+		close_range(3, ~0u, 0);
+		setrlimit(RLIMIT_NOFILE, &few);
+		_exit(ask(2, &n) == -EMFILE ? 0 : 2);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+}
+
 static void done(void)
 {
+	static char x[] = "x";
+	struct str said;
+
+	CHECK(admin_do("/none/admin", STR("a\n"), 0, NULL, &err) == -ENOENT);
+	CHECK(!admin_done(STR("\nhalf"), 1, "half", &said) &&
+	      str_is(said, "\nhalf"));
+	CHECK(admin_done((struct str){x + 1, 0}, 0, NULL, &said));
 	ANSWERS("\n\n", "\nNo such thing.\n\n", "No such thing.\n\n", "\n");
 	CHECK(admin_do(ADMIN, STR("a;b\n"), 2, NULL, &err) == 0);
 	CHECK(admin_do(ADMIN, STR("a;b\n"), 2, "No such thing.", &err) == 0);
@@ -322,13 +453,28 @@ static void dropped(void)
 
 /* --- is it there ---------------------------------------------------------- */
 
+static char mute_path[64];
+
+/* Where nobody takes what comes. */
+static int listen_at(const char *end)
+{
+	struct sockaddr_un sa = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(mute_path, sizeof(mute_path), "%s%s", ADMIN, end);
+	strcpy(sa.sun_path, mute_path);
+	CHECK(bind(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0 &&
+	      listen(fd, 1) == 0);
+	return fd;
+}
+
 static void ready(void)
 {
 	struct haproxy h = haproxy_none();
 	eventfd_t opened = 0;
 	char mine[64];
 	pid_t pid = fork();
-	int door;
+	int door, mute;
 
 	if (pid == 0) {
 		pause();
@@ -338,6 +484,14 @@ static void ready(void)
 	h.pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	snprintf(mine, sizeof(mine), "Name: HAProxy\nPid: %d\n", (int)pid);
 	CHECK(haproxy_ready(&h, "/none/admin", "/pins", &err) == 0);
+	/* one that listens, and is not heard in time */
+	mute = listen_at(".mute");
+	next_is("poll", 0, 0);
+	wait_takes_ms = ADMIN_WAIT_MS + 1;
+	CHECK(haproxy_ready(&h, mute_path, "/pins", &err) == 0);
+	wait_takes_ms = 0;
+	close(mute);
+	unlink(mute_path);
 	ANSWERS("Name: HAProxy\nPid: 1\n");
 	CHECK(haproxy_ready(&h, ADMIN, "/pins", &err) == 0 &&
 	      TOLD("show info\n"));
@@ -417,6 +571,9 @@ int main(void)
 	administrator_start();
 	l7_init(&l);
 	sizes();
+	by_and_by();
+	too_late();
+	files();
 	done();
 	pins();
 	tokens();

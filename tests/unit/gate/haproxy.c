@@ -21,7 +21,8 @@
 
 static struct err err;
 static struct hello_credentials secrets = {
-	.n = 2, .v = {"MEMBRANE_CREDENTIAL_1=hush", "MEMBRANE_CREDENTIAL_7=x"}};
+	.n = 2,
+	.v = {"MEMBRANE_CREDENTIAL_1=hush", "MEMBRANE_CREDENTIAL_7=quiet"}};
 static struct haproxy_ports ports;
 
 static unsigned open_files(void)
@@ -35,18 +36,19 @@ static unsigned open_files(void)
 	return n;
 }
 
-/* From here on that call of this process fails, where its first argument is
- * that or -1. */
-static bool refuse_call(int call, int first, int code)
+/* From here on that call of this process fails, where that argument has that
+ * value; -1: whatever it has. */
+static bool refuse_call(int call, unsigned argument, int value, int code)
 {
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 			 offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 4),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 3),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-			 offsetof(struct seccomp_data, args[0])),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)first, 1, 0),
-		BPF_JUMP(BPF_JMP | BPF_JA, first < 0 ? 0 : 1, 0, 0),
+			 (uint32_t)(offsetof(struct seccomp_data, args) +
+				    argument * sizeof(uint64_t))),
+		BPF_JUMP(BPF_JMP | (value < 0 ? BPF_JGE : BPF_JEQ) | BPF_K,
+			 value < 0 ? 0 : (uint32_t)value, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (uint32_t)code),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
@@ -126,7 +128,7 @@ static void no_ipv6(void)
 	struct haproxy_ports some = {.open = false};
 
 	CHECK(unshare(CLONE_NEWNET) == 0 && loopback_up());
-	CHECK(refuse_call(SYS_socket, AF_INET6, EAFNOSUPPORT));
+	CHECK(refuse_call(SYS_socket, 0, AF_INET6, EAFNOSUPPORT));
 	CHECK(haproxy_listen(&some, &err) == 0);
 	for (size_t i = 0; i < HAPROXY_PORTS; i++) {
 		struct sockaddr_in sa = {.sin_family = 0};
@@ -151,7 +153,7 @@ static void no_ipv6_at_all(void)
 	struct haproxy_ports some = {.open = false};
 
 	CHECK(unshare(CLONE_NEWNET) == 0 && loopback_up());
-	CHECK(refuse_call(SYS_socket, AF_INET6, EMFILE));
+	CHECK(refuse_call(SYS_socket, 0, AF_INET6, EMFILE));
 	CHECK(haproxy_listen(&some, &err) == -EMFILE && !some.open);
 }
 
@@ -185,7 +187,8 @@ static void has_the_usual(const char *said)
 	CHECK(count_of(said, "\nargument ") == 4);
 	CHECK(says(said, "variable LD_PRELOAD=" HAPROXY_READER "\n"));
 	CHECK(says(said, "variable MEMBRANE_CREDENTIAL_1=hush\n"));
-	CHECK(says(said, "variable MEMBRANE_CREDENTIAL_7=x\n"));
+	CHECK(says(said, "variable MEMBRANE_CREDENTIAL_7=quiet\n"));
+	CHECK(!strstr(said, "variable \n"));
 	CHECK(says(said, "NoNewPrivs:\t1\n"));
 	CHECK(says(said, "SigBlk:\t0000000000000000\n"));
 	CHECK(says(said, " dies 9 files 1\n"));
@@ -323,12 +326,12 @@ static void has_a_channel(void)
 
 /* --- what goes wrong ------------------------------------------------------ */
 
-static void refused(int call, int first, const char *says_why)
+static void refused(int call, const char *says_why)
 {
 	struct haproxy h;
 	unsigned before = open_files();
 
-	CHECK(refuse_call(call, first, ENOMEM));
+	CHECK(refuse_call(call, 0, -1, ENOMEM));
 	CHECK(haproxy_start(&h, &ports, STANDIN_CONFIG, &secrets, &err) ==
 		      -ENOMEM &&
 	      strstr(err.text, says_why));
@@ -338,34 +341,111 @@ static void refused(int call, int first, const char *says_why)
 
 static void no_process(void)
 {
-	refused(SYS_clone, -1, "fork");
+	refused(SYS_clone, "fork");
 }
 
 static void no_pidfd(void)
 {
-	refused(SYS_pidfd_open, -1, "watching HAProxy");
+	refused(SYS_pidfd_open, "watching HAProxy");
 }
 
 static void no_pipe(void)
 {
-	refused(SYS_pipe2, -1, "pipe");
+	refused(SYS_pipe2, "pipe");
 }
 
 static void no_eventfd(void)
 {
-	refused(SYS_eventfd2, -1, "eventfd");
+	refused(SYS_eventfd2, "eventfd");
+}
+
+static bool begins_not(void)
+{
+	struct haproxy h;
+	int status = 0;
+	bool ended;
+
+	CHECK(haproxy_start(&h, &ports, STANDIN_CONFIG, &secrets, &err) == 0);
+	ended = poll(&(struct pollfd){h.pidfd, POLLIN, 0}, 1,
+		     STANDIN_WAITS / 2) == 1 &&
+		waitpid(h.pid, &status, WNOHANG) == h.pid;
+	haproxy_end(&h);
+	return ended && WIFEXITED(status) && WEXITSTATUS(status) == 127;
 }
 
 /* Who started it is not there any more, when it looks for that. */
 static void no_parent(void)
 {
-	struct haproxy h;
-	int status = 0;
+	CHECK(refuse_call(SYS_getpid, 0, -1, EPERM) && begins_not());
+}
 
-	CHECK(refuse_call(SYS_getpid, -1, EPERM));
+#ifdef SYS_dup2
+#define DUP SYS_dup2
+#else
+#define DUP SYS_dup3
+#endif
+
+static void no_output(void)
+{
+	CHECK(refuse_call(DUP, 1, STDOUT_FILENO, EIO) && begins_not());
+}
+
+static void no_words(void)
+{
+	CHECK(refuse_call(DUP, 1, STDERR_FILENO, EIO) && begins_not());
+}
+
+static void no_door(void)
+{
+	CHECK(refuse_call(DUP, 1, 19, EIO) && begins_not());
+}
+
+static void no_broker(void)
+{
+	int far = broker_with(0, STDERR_FILENO);
+
+	CHECK(refuse_call(DUP, 1, 18, EIO) && begins_not());
+	close(far);
+}
+
+static void no_signals(void)
+{
+	CHECK(refuse_call(SYS_rt_sigprocmask, 0, SIG_SETMASK, EIO) &&
+	      begins_not());
+}
+
+/* A program that cannot be begun is said as its own words. */
+static void no_program(void)
+{
+	struct haproxy h;
+
+	CHECK(mount("/dev/null", HAPROXY_PROGRAM, NULL, MS_BIND, NULL) == 0);
 	CHECK(haproxy_start(&h, &ports, STANDIN_CONFIG, &secrets, &err) == 0);
-	CHECK(waitpid(h.pid, &status, 0) == h.pid && WIFEXITED(status) &&
-	      WEXITSTATUS(status) == 127);
+	CHECK(poll(&(struct pollfd){h.pidfd, POLLIN, 0}, 1, STANDIN_WAITS) ==
+	      1);
+	CHECK(haproxy_ready(&h, "/none", "/pins", &err) == -EPIPE &&
+	      strcmp(err.text, "HAProxy ended: [ALERT] " HAPROXY_PROGRAM
+			       ": Permission denied") == 0);
+	haproxy_end(&h);
+	CHECK(umount2(HAPROXY_PROGRAM, MNT_DETACH) == 0);
+}
+
+/* The first descriptor is one like any other. */
+static void first_file(void)
+{
+	struct haproxy_ports some = {.open = false};
+	struct haproxy h;
+
+	CHECK(unshare(CLONE_NEWNET) == 0 && loopback_up());
+	close(0);
+	CHECK(haproxy_listen(&some, &err) == 0);
+	h = begin(&some);
+	has_the_usual(standin_said(&h));
+	end(&h);
+	CHECK(refuse_call(SYS_socket, 0, AF_INET6, EAFNOSUPPORT));
+	some.open = false;
+	CHECK(unshare(CLONE_NEWNET) == 0 && loopback_up());
+	CHECK_MSG(haproxy_listen(&some, &err) == 0, "%s", err.text);
 }
 
 /* --- its life ------------------------------------------------------------- */
@@ -405,29 +485,26 @@ static pid_t ends_soon(int ms)
 	return pid;
 }
 
-/* A socket where nobody listens, or nobody answers. */
-static int admin_at(const char *path, bool listens)
+/* A socket where nobody listens. */
+static int deaf_at(const char *path)
 {
 	struct sockaddr_un sa = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", path);
-	CHECK(bind(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0 &&
-	      (!listens || listen(fd, 8) == 0));
+	CHECK(bind(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0);
 	return fd;
 }
 
 static void not_yet(void)
 {
 	struct haproxy h = haproxy_none();
-	int mute = admin_at("/run/mute", true),
-	    closed = admin_at("/run/closed", false);
+	int closed = deaf_at("/run/closed");
 	int64_t least_ms = INT64_MAX;
 
 	h.pid = ends_soon(STANDIN_WAITS);
 	h.pidfd = (int)syscall(SYS_pidfd_open, h.pid, 0);
 	CHECK(haproxy_ready(&h, "/run/closed", "/pins", &err) == 0);
-	CHECK(haproxy_ready(&h, "/run/mute", "/pins", &err) == 0);
 	/* another is not waited for */
 	for (unsigned i = 0; i < 5; i++) {
 		int64_t from_ms = clock_ms();
@@ -445,7 +522,6 @@ static void not_yet(void)
 	CHECK(haproxy_ready(&h, "/run/closed/x", "/pins", &err) == -EPIPE &&
 	      strcmp(err.text, "HAProxy ended: it said nothing") == 0);
 	haproxy_end(&h);
-	close(mute);
 	close(closed);
 }
 
@@ -496,6 +572,13 @@ int main(int argc, char **argv)
 	apart(no_pipe);
 	apart(no_eventfd);
 	apart(no_parent);
+	apart(no_output);
+	apart(no_words);
+	apart(no_door);
+	apart(no_broker);
+	apart(no_signals);
+	apart(no_program);
+	apart(first_file);
 	ends();
 	not_yet();
 	nobody();

@@ -359,7 +359,7 @@ static const struct steps_of table[] = {
 	{"haproxy_start", has_ports, start_haproxy, NULL, 24, NULL},
 	{"l7_prepare", can_prepare, prepare, " pace unlink ", 0, NULL},
 	/* up to its process */
-	{"l7_next_start", has_running, start_next, NULL, 12, reads_no_folder},
+	{"l7_next_start", has_running, start_next, NULL, 11, reads_no_folder},
 	{"haproxy_check_plan", has_authority, try_plan, " unshare ", 42, NULL},
 	/* up to the first client */
 	{"onward_start", has_caller, start_onward, NULL, 18, NULL},
