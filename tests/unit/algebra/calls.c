@@ -78,6 +78,9 @@ static const struct {
 	{CONDITION("{'index': 5, 'value': 1, 'valueTwo': 2, "
 		   "'op': 'SCMP_CMP_MASKED_EQ'}"),
 	 "entry 2: a condition has bits beside its mask"},
+	{CONDITION("{'index': 5, 'value': 1, 'valueTwo': 2, "
+		   "'op': 'SCMP_CMP_EQ'}"),
+	 NULL},
 	{CONDITION("1"), "entry 2: an object is wanted"},
 	{CONDITION("{'index': 6, 'op': 'SCMP_CMP_EQ'}"),
 	 "entry 2: no number that can be used: 'index'"},
@@ -104,6 +107,7 @@ static const struct {
 	{ENTRY("{'names': ['b'], 'action': 'SCMP_ACT_ALLOW'}, "
 	       "{'names': ['b'], 'action': 'SCMP_ACT_LOG'}"),
 	 "two entries about 'b' contradict each other"},
+	{ENTRY("{'names': ['a'], 'action': 'SCMP_ACT_ALLOW'}"), NULL},
 	{ENTRY("{'names': ['a'], 'action': 'SCMP_ACT_ERRNO'}"),
 	 "two entries about 'a' contradict each other"},
 	{ENTRY("{'names': ['b'], 'action': 'SCMP_ACT_ALLOW'}, "
@@ -146,7 +150,7 @@ int main(void)
 	struct arena *a = arena_new();
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct calls calls;
+		struct calls calls = {.rules.n = 99};
 		struct err err = {0};
 		int rc = calls_read(a, quoted(a, cases[i].profile), &calls,
 				    &err);
@@ -155,6 +159,7 @@ int main(void)
 				  (!cases[i].said ||
 				   strcmp(err.text, cases[i].said) == 0),
 			  "%s: %s", cases[i].profile, err.text);
+		CHECK((rc == 0) == (calls.rules.n != 99));
 	}
 	check_too_long(a);
 	arena_free(a);

@@ -151,6 +151,28 @@ static const struct {
 								""),
 	 CALL("a", "ALLOW", WHERE(IF(0, "EQ", 2))) ", " CALL("c", "ALLOW", ""),
 	 "+ call c\n- call a with argument 0 = 1\n- call b\n"},
+	/* Whatever answered before, an entry that opens is told once, and of
+	   two each. */
+	{CALL("a", "TRAP", WHERE(IF(0, "EQ", 1))) ", " CALL(
+		 "a", "KILL", WHERE(IF(0, "EQ", 2))),
+	 CALL("a", "ALLOW", ""), "+ call a\n"},
+	{CALL("a", "ALLOW", ""), CALL("a", "TRAP", WHERE(IF(0, "EQ", 1))),
+	 "- call a\n"},
+	{"",
+	 CALL("a", "ALLOW", WHERE(IF(0, "EQ", 1))) ", " CALL(
+		 "a", "ALLOW", WHERE(IF(0, "EQ", 2))),
+	 "+ call a with argument 0 = 1\n+ call a with argument 0 = 2\n"},
+	/* The error of what opens says nothing. */
+	{CALL("a", "ALLOW", ERROR(5)), CALL("a", "ALLOW", ""), ""},
+	/* A family that has no name; a release that another call's entry
+	   wants. */
+	{"", CALL("socket", "ALLOW", WHERE(IF(0, "EQ", 9007199254740992))),
+	 "+ call socket with domain = 0x20000000000000\n"},
+	{CALL("a", "ALLOW", WHERE(IF(0, "NE", 5))) ", " CALL("b", "ALLOW",
+							     SINCE("4.8")),
+	 CALL("a", "ALLOW", WHERE(IF(0, "LT", 5))) ", " CALL("b", "ALLOW",
+							     SINCE("4.8")),
+	 "- call a with argument 0 != 5, as in a(6)\n"},
 };
 
 static void check_words(void)
@@ -177,6 +199,14 @@ static void check_rest(void)
 	struct calls kill = read_profile(a, "KILL_PROCESS", "", "");
 	struct calls open = read_profile(a, "ALLOW", "", "");
 	struct calls but = read_profile(a, "ALLOW", "", CALL("a", "ERRNO", ""));
+	struct calls one = read_profile(
+		a, "ALLOW", "", CALL("a", "ERRNO", WHERE(IF(0, "EQ", 1))));
+	struct calls all = read_profile(a, "ALLOW", "", CALL("a", "ALLOW", ""));
+	struct calls some = read_profile(
+		a, "ERRNO", "", CALL("a", "ALLOW", WHERE(IF(0, "EQ", 1))));
+	struct calls others =
+		read_profile(a, "KILL_PROCESS", "",
+			     CALL("a", "ALLOW", WHERE(IF(0, "EQ", 1))));
 	struct calls x = read_profile(a, "ERRNO", MACHINE("'B', 'A'"), "");
 	struct calls y = read_profile(a, "ERRNO", MACHINE("'A', 'C'"), "");
 
@@ -190,6 +220,13 @@ static void check_rest(void)
 	CHECK(str_is(said(a, &open, &but), "- call a\n"));
 	CHECK(str_is(said(a, &but, &errno_),
 		     "- calls that neither profile names\n"));
+	/* What neither side's entries are about, of a call that they name. */
+	CHECK(str_is(said(a, &one, &open), "+ call a with argument 0 = 1\n"));
+	CHECK(str_is(said(a, &one, &all), "+ call a, as in a(1)\n"));
+	CHECK(str_is(
+		said(a, &some, &others),
+		"~ calls that neither profile names: EPERM -> the process's end\n"
+		"~ call a, as in a(0): EPERM -> the process's end\n"));
 	CHECK(x.conventions.n == 2 && str_is(x.conventions.v[0], "A on X") &&
 	      str_is(x.conventions.v[1], "B on X"));
 	CHECK(str_is(said(a, &x, &y),
@@ -228,6 +265,7 @@ static const struct {
 	{{{CALLS_GE, 5, 0}, {CALLS_LE, 5, 0}}, {{0}}, 2, 0, true, 5},
 	/* Masks: the bits there, the lowest number with them from there on. */
 	{{{CALLS_MASKED, TOP, TOP}}, {{0}}, 1, 0, true, TOP},
+	{{{CALLS_MASKED, 4, 4}, {CALLS_LE, 4, 0}}, {{0}}, 2, 0, true, 4},
 	{{{CALLS_MASKED, 4, 6}, {CALLS_GT, 5, 0}}, {{0}}, 2, 0, true, 12},
 	{{{CALLS_MASKED, 4, 6}, {CALLS_GT, 4, 0}}, {{0}}, 2, 0, true, 5},
 	{{{CALLS_MASKED, 4, 6}, {CALLS_LT, 4, 0}}, {{0}}, 2, 0, false, 0},
@@ -313,6 +351,22 @@ static void check_stretches(void)
 	CHECK(p.args[0] == 6 && p.args[1] == 1 && p.args[2] == 0);
 }
 
+/* What meets the first condition of a rule may be outside of its second. */
+static void check_second(void)
+{
+	const struct calls_rule in = {.n = 1,
+				      .conditions = {{0, CALLS_EQ, 5, 0}}};
+	const struct calls_rule out = {
+		.n = 2,
+		.conditions = {{0, CALLS_EQ, 5, 0}, {1, CALLS_EQ, 0, 0}}};
+	const struct calls_rule *ins[] = {&in}, *outs[] = {&out};
+	struct calls_budget budget = {1000};
+	struct calls_point p;
+
+	CHECK(calls_solve(&budget, ins, 1, outs, 1, &p));
+	CHECK(p.args[0] == 5 && p.args[1] == 1);
+}
+
 /* Without steps left there is no answer, and it says so by having none. */
 static void check_budget(void)
 {
@@ -378,6 +432,7 @@ int main(void)
 	check_rest();
 	check_sets();
 	check_stretches();
+	check_second();
 	check_budget();
 	check_bounds();
 	return check_status();

@@ -274,6 +274,159 @@ static const struct compared_case cases[] = {
 	 "allow b.test udp/443\n",
 	 "+ QUIC udp/443 203.0.113.8 under granted names | quic 203.0.113.8:443 a.test\n"
 	 "\told 'deny https://203.0.113.8/x': quic -> granted\n"},
+	/* Of several rules, which: the one that has to do with it. */
+	{"ask *\n",
+	 "allow https://b.test/x\n",
+	 "+ * https://b.test/x | GET https://b.test/x\n"
+	 "\tnew 'allow https://b.test/x': ask -> granted\n"
+	 "- tcp/1-65535 * | example.com:443\n"
+	 "\told 'ask *': ask -> no-grant\n"
+	 "- * https://*/ | GET https://b.test/\n"
+	 "\told 'ask *': ask -> path\n"},
+	{"allow 203.0.113.9/32\n"
+	 "allow **.a.test\n",
+	 "allow 203.0.113.9/32\n"
+	 "deny www.a.test\n",
+	 "- tcp/1-65535 **.a.test | api.a.test:443\n"
+	 "\told 'allow **.a.test': granted -> no-grant\n"
+	 "- tcp/1-65535 www.a.test | www.a.test:443\n"
+	 "\tnew 'deny www.a.test': granted -> denied\n"
+	 "- CONNECT 203.0.113.9/32 tcp/1-65535 / in the clear (requests that are read now) | CONNECT http://203.0.113.9:443/\n"
+	 "\tnew 'deny www.a.test': granted -> method\n"},
+	{"ask b.*.test http=CONNECT\n"
+	 "ask **.a.test\n",
+	 "allow *\n",
+	 "+ tcp/1-65535 * | example.com:443\n"
+	 "\tnew 'allow *': no-grant -> granted\n"
+	 "+ tcp/1-65535 * | www.a.test:443\n"
+	 "\tnew 'allow *': ask -> granted\n"
+	 "+ CONNECT * tcp/1-65535 / in the clear | CONNECT http://b.a.test:443/\n"
+	 "\tnew 'allow *': method -> granted\n"
+	 "+ CONNECT * tcp/1-65535 / in the clear (requests that are not read) | CONNECT http://www.a.test:443/\n"
+	 "\tnew 'allow *': method -> granted\n"
+	 "+ * | resolve b.example.test\n"
+	 "\tnew 'allow *': ask -> granted\n"},
+	{"allow 203.0.113.0/24\n"
+	 "allow 10.0.0.1/32\n",
+	 "allow 203.0.113.0/24\n"
+	 "allow 10.0.0.1/32\n"
+	 "deny 203.0.113.9/32 tcp/80,tcp/443 http=GET\n",
+	 "- * 203.0.113.9/32 tcp/80,tcp/443 / | POST https://203.0.113.9:80/\n"
+	 "\tnew 'deny 203.0.113.9/32 tcp/80,tcp/443 http=GET': granted -> no-sni\n"
+	 "- CONNECT 10.0.0.1/32 tcp/80,tcp/443 / in the clear (requests that are read now) | CONNECT http://10.0.0.1/\n"
+	 "\tnew 'deny 203.0.113.9/32 tcp/80,tcp/443 http=GET': granted -> method\n"
+	 "- CONNECT 203.0.113.0/24 tcp/80,tcp/443 / in the clear (requests that are read now) | CONNECT http://203.0.113.1/\n"
+	 "\tnew 'deny 203.0.113.9/32 tcp/80,tcp/443 http=GET': granted -> method\n"},
+	{"allow a.test tcp/443-444 http=GET http=POST+/x\n",
+	 "",
+	 "- GET a.test tcp/443-444 /; GET,POST /x | GET https://a.test/\n"
+	 "\told 'allow a.test tcp/443-444 http=GET http=POST+/x': granted -> no-grant\n"},
+	{"ask *\n",
+	 "ask *\n"
+	 "deny 203.0.113.0/28 http\n"
+	 "deny *.test\n",
+	 "- tcp/1-65535 *.test | example.test:443\n"
+	 "\tnew 'deny *.test': ask -> denied\n"
+	 "- * * tcp/1-65535 / over TLS | GET https://1.1.1.1/\n"
+	 "\tnew 'deny *.test': ask -> no-sni\n"
+	 "- * 203.0.113.0/28 tcp/1-65535 / | GET https://203.0.113.1/\n"
+	 "\tnew 'deny 203.0.113.0/28 http': ask -> no-sni\n"
+	 "- CONNECT * tcp/1-65535 / in the clear (requests that are read now) | CONNECT http://example.com:443/\n"
+	 "\tnew 'deny *.test': ask -> method\n"},
+	{"ask 203.0.113.0/24\n"
+	 "deny 203.0.113.0/28 http=GET\n",
+	 "deny 0.0.0.0/0\n",
+	 "- tcp/1-65535 203.0.113.0/24 | tcp 203.0.113.1:443\n"
+	 "\tnew 'deny 0.0.0.0/0': ask -> denied\n"},
+	{"allow a.test tcp/22 http=GET+CONNECT\n"
+	 "allow *.test\n",
+	 "deny a.test tcp/443,udp/443\n"
+	 "allow *.test\n",
+	 "+ CONNECT https://*.test:22/ | CONNECT https://a.test:22/\n"
+	 "\tnew 'allow *.test': method -> granted\n"
+	 "- tcp/443 a.test | a.test:443\n"
+	 "\tnew 'deny a.test tcp/443,udp/443': granted -> denied\n"},
+	{"allow **.test\n",
+	 "allow **.test\n"
+	 "allow http://a.test/x/\n"
+	 "deny b.*.test\n",
+	 "- tcp/1-65535 b.*.test | b.example.test:443\n"
+	 "\tnew 'deny b.*.test': granted -> denied\n"
+	 "- * http://a.test/ (paths that are not canonical) | GET http://a.test/a/../b\n"
+	 "\tnew 'allow http://a.test/x/': granted -> path-not-canonical\n"},
+	{"allow *\n"
+	 "deny https://a.test/\n"
+	 "allow 10.0.0.1/32\n",
+	 "allow *\n",
+	 "+ * * tcp/1-65535 / over TLS | GET https://1.1.1.1:80/\n"
+	 "\told 'deny https://a.test/': no-sni -> granted\n"
+	 "+ * https://a.test/ | GET https://a.test/\n"
+	 "\told 'deny https://a.test/': denied -> granted\n"
+	 "+ CONNECT * tcp/1-65535 / in the clear (requests that are not read) | CONNECT http://example.com/\n"
+	 "\told 'deny https://a.test/': method -> granted\n"
+	 "- tcp/1-65535 10.0.0.1/32 | tcp 10.0.0.1:80\n"
+	 "\told 'allow 10.0.0.1/32': granted -> no-grant\n"},
+	{"ask 8.8.8.8/32\n"
+	 "deny 0.0.0.0/0 http=POST\n",
+	 "ask 8.8.8.8/32\n"
+	 "deny * http=*+/x\n",
+	 "+ POST 8.8.8.8/32 tcp/1-65535 / in the clear | POST http://8.8.8.8:443/\n"
+	 "\told 'deny 0.0.0.0/0 http=POST': denied -> ask\n"
+	 "+ POST 0.0.0.0/0 tcp/1-65535 / over TLS under granted names | POST https://example.com/ at 8.8.8.8\n"
+	 "\told 'deny 0.0.0.0/0 http=POST': no-grant -> ask\n"
+	 "- * 8.8.8.8/32 tcp/1-65535 /x in the clear | GET http://8.8.8.8:443/x\n"
+	 "\tnew 'deny * http=*+/x': ask -> denied\n"
+	 "- * * tcp/1-65535 /x over TLS at addresses that other rules are about | GET https://example.com/x at 8.8.8.8\n"
+	 "\tnew 'deny * http=*+/x': ask -> no-grant\n"},
+	{"allow *\n",
+	 "allow *\n"
+	 "allow https://b.test/x\n"
+	 "allow a.test\n",
+	 "- * * tcp/1-65535 / over TLS | GET https://1.1.1.1/\n"
+	 "\tnew 'allow https://b.test/x': granted -> no-sni\n"
+	 "- CONNECT * tcp/1-65535 / in the clear (requests that are read now) | CONNECT http://example.com:443/\n"
+	 "\tnew 'allow https://b.test/x': granted -> method\n"
+	 "- CONNECT https://b.test/ (requests that are read now) | CONNECT https://b.test/\n"
+	 "\tnew 'allow https://b.test/x': granted -> method\n"},
+	{"allow *.test\n"
+	 "allow *\n",
+	 "deny www.a.test\n"
+	 "allow *\n",
+	 "- tcp/1-65535 www.a.test | www.a.test:443\n"
+	 "\tnew 'deny www.a.test': granted -> denied\n"
+	 "- * * tcp/1-65535 / over TLS | GET https://1.1.1.1/\n"
+	 "\tnew 'deny www.a.test': granted -> no-sni\n"
+	 "- CONNECT * tcp/1-65535 / in the clear (requests that are read now) | CONNECT http://example.com:443/\n"
+	 "\tnew 'deny www.a.test': granted -> method\n"
+	 "- CONNECT *.test tcp/1-65535 / in the clear (requests that are read now) | CONNECT http://example.test:443/\n"
+	 "\told 'allow *.test': granted -> method\n"},
+	{"ask http://a.test/ for=once\n",
+	 "allow *.test\n",
+	 "+ tcp/1-65535 *.test | example.test:443\n"
+	 "\tnew 'allow *.test': no-grant -> granted\n"
+	 "+ * http://*.test/ | GET http://a.test/\n"
+	 "\tnew 'allow *.test': ask -> granted\n"},
+	{"ask *\n",
+	 "ask *\n"
+	 "allow https://a.test/\n",
+	 "+ * https://a.test/ | GET https://a.test/\n"
+	 "\tnew 'allow https://a.test/': ask -> granted\n"
+	 "- * * tcp/1-65535 / over TLS | GET https://1.1.1.1/\n"
+	 "\tnew 'allow https://a.test/': ask -> no-sni\n"
+	 "- CONNECT * tcp/1-65535 / in the clear (requests that are read now) | CONNECT http://example.com:443/\n"
+	 "\tnew 'allow https://a.test/': ask -> method\n"
+	 "- CONNECT https://a.test/ (requests that are read now) | CONNECT https://a.test/\n"
+	 "\tnew 'allow https://a.test/': ask -> method\n"},
+	{"ask *\n",
+	 "ask *\n"
+	 "deny * tcp/80,tcp/443 http=*+/x\n"
+	 "allow https://203.0.113.8/x\n",
+	 "- * * tcp/1-79,tcp/81-442,tcp/444-65535 / over TLS | GET https://1.1.1.1:22/\n"
+	 "\tnew 'allow https://203.0.113.8/x': ask -> no-sni\n"
+	 "- * * tcp/80,tcp/443 / | GET http://example.com/x\n"
+	 "\tnew 'deny * tcp/80,tcp/443 http=*+/x': ask -> denied\n"
+	 "- CONNECT * tcp/1-79,tcp/81-442,tcp/444-65535 / in the clear (requests that are read now) | CONNECT http://example.com:22/\n"
+	 "\tnew 'allow https://203.0.113.8/x': ask -> method\n"},
 };
 
 /* What is looked into for a setting's sake: no rule is responsible for that. */

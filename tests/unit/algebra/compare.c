@@ -230,6 +230,8 @@ static void check_options(void)
 		/* A flag that is off does not add. */
 		CHECK(!flag || arg_way(a, d->name, "false", true).p[0] == '~');
 	}
+	/* One that docker does not have. */
+	CHECK(arg_way(a, "none-such", "1", false).p[0] == '~');
 	arena_free(a);
 }
 

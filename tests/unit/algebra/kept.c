@@ -257,6 +257,63 @@ static const struct compared_case cases[] = {
 	 "\tnew 'allow *.a.test:443': no-grant -> granted\n"
 	 "= tcp/443 b.a.test | b.a.test:443\n"
 	 "\tnew 'allow b.a.test:443': granted -> granted\n" USUAL},
+	/* Beside what changed; and what TLS is looked into, of several grants. */
+	{"allow www.a.test\n"
+	 "allow 203.0.113.0/24 tcp/443-444 http=CONNECT\n"
+	 "deny 2001:db8::/32\n",
+	 "allow www.a.test\n",
+	 "+ tcp/1-65535 2001:db8::/32 under granted names | tcp [2001:db8::1]:443 www.a.test\n"
+	 "\told 'deny 2001:db8::/32': denied -> granted\n"
+	 "+ CONNECT 203.0.113.0/24 tcp/443-444 / over TLS under granted names | CONNECT https://www.a.test/ at 203.0.113.1\n"
+	 "\told 'allow 203.0.113.0/24 tcp/443-444 http=CONNECT': method -> granted\n"
+	 "= tcp/1-65535 www.a.test | www.a.test:443\n"
+	 "\tnew 'allow www.a.test': granted -> granted\n" USUAL},
+	{"allow * tcp/1-65535 http=GET http=POST+/x\n",
+	 "ask *\n"
+	 "deny 10.0.0.0/8 tcp/443 http=GET+/x%40y\n",
+	 "+ tcp/1-65535 * | example.com:80\n"
+	 "\tnew 'ask *': not-http -> ask\n"
+	 "+ * * tcp/1-65535 / in the clear | POST http://1.1.1.1/\n"
+	 "\tnew 'ask *': path -> ask\n"
+	 "- GET * tcp/1-65535 /; GET,POST /x | GET http://example.com/\n"
+	 "\tnew 'ask *': granted -> ask\n" USUAL},
+	{"allow 203.0.113.8/32\n"
+	 "allow 198.51.100.0/24 http=GET+/x+/y\n"
+	 "deny **.a.test\n",
+	 "allow 203.0.113.8/32\n",
+	 "+ tcp/1-65535 **.a.test at addresses that other rules are about | tcp 203.0.113.8:443 www.a.test\n"
+	 "\told 'deny **.a.test': denied -> granted\n"
+	 "+ CONNECT 203.0.113.8/32 tcp/1-65535 / in the clear (requests that are not read) | CONNECT http://203.0.113.8:443/\n"
+	 "\told 'deny **.a.test': method -> granted\n"
+	 "- GET 198.51.100.0/24 tcp/1-65535 /x /y in the clear | GET http://198.51.100.1:443/x\n"
+	 "\told 'allow 198.51.100.0/24 http=GET+/x+/y': granted -> no-grant\n"
+	 "- GET 198.51.100.0/24 tcp/1-65535 /x /y over TLS under granted names | GET https://a.test/x at 198.51.100.1\n"
+	 "\told 'allow 198.51.100.0/24 http=GET+/x+/y': granted -> no-grant\n"
+	 "= tcp/1-65535 203.0.113.8/32 | tcp 203.0.113.8:443\n"
+	 "\tnew 'allow 203.0.113.8/32': granted -> granted\n" USUAL},
+	{"allow http://*.test/x\n"
+	 "ask *\n",
+	 "allow http://*.test/x\n"
+	 "ask *\n",
+	 "= tcp/1-65535 * | example.com:443\n"
+	 "\tnew 'ask *': ask -> ask\n"
+	 "= * http://*.test/x | GET http://example.test/x\n"
+	 "\tnew 'allow http://*.test/x': granted -> granted\n" USUAL},
+	{"allow a.test tcp/80,tcp/443 verify\n",
+	 "allow a.test tcp/80,tcp/443 verify\n",
+	 "= tcp/80,tcp/443 a.test | a.test:80\n"
+	 "\tnew 'allow a.test tcp/80,tcp/443 verify': granted -> granted\n" USUAL
+	 "= tls of a.test verify\n"
+	 "\tnew 'allow a.test tcp/80,tcp/443 verify'\n"},
+	{"allow b.test tcp/80 inspect\n"
+	 "allow b.test\n",
+	 "allow b.test tcp/80 inspect\n",
+	 "- tcp/1-79,tcp/81-65535 b.test | b.test:22\n"
+	 "\told 'allow b.test': granted -> port\n"
+	 "= tcp/80 b.test | b.test:80\n"
+	 "\tnew 'allow b.test tcp/80 inspect': granted -> granted\n" USUAL
+	 "= tls of b.test inspect\n"
+	 "\tnew 'allow b.test tcp/80 inspect'\n"},
 };
 
 int main(void)

@@ -237,6 +237,32 @@ static const struct compared_case cases[] = {
 	 "\tnew 'deny x.test http=GET': granted -> method\n"
 	 "- GET x.test tcp/1-65535 / | GET https://x.test/\n"
 	 "\tnew 'deny x.test http=GET': granted -> denied\n"},
+	/* Ports that one of the two protocols has; names of no rule's own. */
+	{"allow * udp/443 private\n"
+	 "deny 0.0.0.0/0\n",
+	 "allow * udp/443 private\n",
+	 "+ udp/443 0.0.0.0/0 | udp 1.1.1.1:443\n"
+	 "\told 'deny 0.0.0.0/0': denied -> granted\n"
+	 "+ udp/443 0.0.0.0/0 under granted names | udp 10.0.0.1:443 example.com\n"
+	 "\told 'deny 0.0.0.0/0': denied -> granted\n"},
+	{"",
+	 "allow *.a.test tcp/443,udp/443 http=*+/x/y\n"
+	 "allow *.a.test\n",
+	 "+ tcp/1-65535 *.a.test | www.a.test:80\n"
+	 "\tnew 'allow *.a.test': no-grant -> granted\n"},
+	{"allow 0.0.0.0/0\n",
+	 "allow a.test\n",
+	 "+ tcp/1-65535 a.test | a.test:443\n"
+	 "\tnew 'allow a.test': no-grant -> granted\n"
+	 "- tcp/1-65535 0.0.0.0/0 | tcp 1.1.1.1:443\n"
+	 "\told 'allow 0.0.0.0/0': granted -> no-grant\n"},
+	{"",
+	 "deny b.*.test tcp/80,tcp/443\n"
+	 "allow **.test tcp/80,tcp/443\n",
+	 "+ tcp/80,tcp/443 **.test | example.test:80\n"
+	 "\tnew 'allow **.test tcp/80,tcp/443': no-grant -> granted\n"
+	 "+ **.test | resolve b.example.test\n"
+	 "\tnew 'allow **.test tcp/80,tcp/443': no-grant -> granted\n"},
 };
 
 int main(void)

@@ -278,6 +278,18 @@ static const struct compared_case cases[] = {
 	{"args: [--security-opt, seccomp=unconfined]\n", "",
 	 "- --security-opt=seccomp=unconfined | docker-arg --security-opt=seccomp=unconfined\n"
 	 "\told '--security-opt': granted -> no-grant\n"},
+	/* No rivals: values of a set, and those that only '=' cuts. */
+	{"args: [--cap-add=CHOWN]\n", "args: [--cap-add=KILL]\n",
+	 "+ --cap-add=KILL | docker-arg --cap-add=KILL\n"
+	 "\tnew '--cap-add=KILL': no-grant -> granted\n"
+	 "- --cap-add=CHOWN | docker-arg --cap-add=CHOWN\n"
+	 "\told '--cap-add=CHOWN': granted -> no-grant\n"},
+	{"args: [\"--env=A:1\", \"--env=A:2\"]\n",
+	 "args: [\"--env=A:2\", \"--env=A:1\"]\n",
+	 "= --env=A:2 | docker-arg --env=A:2\n"
+	 "\tnew '\"--env=A:2\"': granted -> granted\n"
+	 "= --env=A:1 | docker-arg --env=A:1\n"
+	 "\tnew '\"--env=A:1\"': granted -> granted\n"},
 };
 
 /* What is kept is said where that was asked for. */

@@ -57,6 +57,13 @@ static const struct {
 	 "a.test tcp/1-99 overlaps by a.test tcp/50-200\n"
 	 "a.test tcp/50-200 overlaps by a.test tcp/1-99\n"},
 	{"allow 127.0.0.0/8\n", "127.0.0.0/8 tcp/1-65535 dead\n"},
+	/* TLS without a name, to an address. */
+	{"allow *\n"
+	 "allow 203.0.113.0/28\n"
+	 "allow **.test tcp/443 inspect\n",
+	 "* tcp/1-65535 overlaps by 203.0.113.0/28 tcp/1-65535\n"
+	 "**.test tcp/443 tls=inspect overlaps by * tcp/1-65535\n"
+	 "203.0.113.0/28 tcp/1-65535 overlaps by * tcp/1-65535\n"},
 	/* It opens private addresses, which the other does not. */
 	{"allow a.test\nallow a.test private\n",
 	 "a.test tcp/1-65535 shadowed by a.test tcp/1-65535 private\n"},
@@ -100,6 +107,14 @@ static const struct {
 	 "deny 203.0.113.0/24\n",
 	 ""},
 	/* Denials, whatever is granted. */
+	{"deny a.test tcp/80 http=GET\n"
+	 "deny * tcp/1-65535\n",
+	 "a.test tcp/80 http [GET *] shadowed by * tcp/1-65535\n"},
+	{"allow http://10.0.0.1/\n"
+	 "deny http://10.0.0.1/\n"
+	 "deny 10.0.0.1/32 http=GET+/x\n",
+	 "http://10.0.0.1/ tcp/80 dead by 10.0.0.1/32 tcp/1-65535,udp/1-65535 http [GET /x]\n"
+	 "http://10.0.0.1/ tcp/80 shadowed by 10.0.0.1/32 tcp/1-65535,udp/1-65535 http [GET /x]\n"},
 	{"deny a.test\n"
 	 "deny a.test tcp/443\n",
 	 "a.test tcp/443 shadowed by a.test tcp/1-65535,udp/1-65535\n"},
