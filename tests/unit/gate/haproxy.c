@@ -558,6 +558,7 @@ int main(int argc, char **argv)
 	standin_if_asked(argc, argv);
 	if (!enter_room() || !standin_mount())
 		return NOT_HERE;
+	stay_apart();
 	begin_room();
 	put_config("");
 	all_ports();

@@ -378,6 +378,7 @@ int main(int argc, char **argv)
 		return NOT_HERE;
 	if (mount("/bin/true", HAPROXY_PROGRAM, NULL, MS_BIND, NULL) < 0)
 		return NOT_HERE;
+	stay_apart();
 	admin = start_admin();
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
 		if (argc < 2 || strcmp(argv[1], table[i].name) == 0)

@@ -11,13 +11,16 @@
 #include <fcntl.h>
 #include <net/if.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define NOT_HERE 77 /* what a test then ends with */
@@ -66,6 +69,25 @@ static inline bool enter_room(void)
 	if (!ok)
 		printf("no namespaces of a user's own here: not tried\n");
 	return ok;
+}
+
+/*
+ * The rest of a test is in a process that knows of no others than its own:
+ * whatever is taken for the number of one, nobody else is killed.
+ */
+static inline void stay_apart(void)
+{
+	int status = 0;
+	pid_t pid = unshare(CLONE_NEWPID) < 0 ? -1 : fork();
+
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		(void)setpgid(0, 0);
+		return;
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		_exit(NOT_HERE);
+	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
 
 #endif

@@ -606,6 +606,7 @@ int main(int argc, char **argv)
 	standin_if_asked(argc, argv);
 	if (!enter_room() || !standin_mount())
 		return NOT_HERE;
+	stay_apart();
 	signal(SIGPIPE, SIG_IGN); /* as in the worker */
 	CHECK(mkdir(PLAN, 0755) == 0);
 	administrator_start_at(GATE_ADMIN);

@@ -485,6 +485,7 @@ int main(int argc, char **argv)
 	signal(SIGUSR1, SIG_DFL);
 	if (!enter_room() || !standin_mount())
 		return NOT_HERE;
+	stay_apart();
 	has_other = user_there(GATE_UID) == GATE_UID;
 	administrator_start_at(GATE_ADMIN);
 	/* HAProxy's own, by whom alone it may be linked */
