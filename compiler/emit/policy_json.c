@@ -386,8 +386,11 @@ static size_t values_at_most(struct str text)
 {
 	size_t n = 1;
 
-	for (size_t i = 0; i < text.n; i++)
-		n += strchr(",:[{", text.p[i]) && text.p[i];
+	for (size_t i = 0; i < text.n; i++) {
+		char ch = text.p[i];
+
+		n += ch == ',' || ch == ':' || ch == '[' || ch == '{';
+	}
 	return n;
 }
 

@@ -152,8 +152,7 @@ typedef VEC(const struct key *) key_refs;
 static bool is_said(const key_refs *l, const struct key *const *x)
 {
 	for (const struct key *const *y = l->v; y < x; y++)
-		if (!(*x)->from && !(*y)->from &&
-		    str_eq((*x)->token, (*y)->token))
+		if (!(*y)->from && str_eq((*x)->token, (*y)->token))
 			return true;
 	return false;
 }

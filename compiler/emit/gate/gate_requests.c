@@ -96,7 +96,7 @@ static void put_asked(struct gate *g, const struct profile *x,
 static void put_minds(struct gate *g, const struct profile *x, const char *name,
 		      bool minds, const char *unless)
 {
-	if (!x->http || !minds)
+	if (!minds)
 		return;
 	buf_addf(g->c.out, "    " RULE " set-var(txn.%s) str(1) if", name);
 	gate_match_aimed(g, x);
@@ -155,7 +155,7 @@ static void put_profile(struct gate *g, const struct profile *x, bool deny)
 
 static bool asks_by_path(struct gate *g, const struct profile *x)
 {
-	return x->http && x->tls && http_has_paths(g->in->a, x->like);
+	return x->tls && http_has_paths(g->in->a, x->like);
 }
 
 /* Is there a denied request whose path an entry could mind first? */

@@ -18,8 +18,7 @@ static bool touches_range(const struct range *last, const struct range *r)
 {
 	struct addr next = last->hi;
 
-	if (!addr_step_up(&next))
-		return true;
+	addr_step_up(&next);
 	return addr_cmp(&r->lo, &next) <= 0;
 }
 

@@ -113,6 +113,113 @@ static const struct row rows[] = {
 	 .lines = "/run/gate/leaf/1.pem *.b.test a.test\n"},
 	{"allow: [{dest: '*', http: [{methods: [GET]}]}, a.test]", "crt.lst",
 	 "", "/run/gate/leaf/1.pem membrane.invalid\n", false},
+	/* What is denied everywhere HAProxy does not get either. */
+	{.policy = "allow: [a.test]\n"
+		   "deny: [{dest: '*', ports: [25, 53/udp, 2000-3000]}]",
+	 .file = "ruleset.nft",
+	 .part = "dport { 25",
+	 .lines = "tcp dport { 25, 2000-3000 } accept\n"
+		  "tcp dport { 25, 2000-3000 } accept\n"
+		  "tcp dport { 25, 2000-3000 } counter log prefix \"membrane:denied:\" group 77 goto refuse\n"},
+	/* What is private, and holds a part of the floor, opens nothing of it.
+	 */
+	{.policy = "allow: [192.0.0.0/28:80, '192.0.0.0/16:443']",
+	 .file = "ruleset.nft",
+	 .part = "elements = { 192.0.0.",
+	 .lines = "elements = { 192.0.0.0/16 }\nelements = { 192.0.0.0/28 }\n"},
+	/* Whose lines are protected, and that nobody's are. */
+	{.policy = "protect: [{files: ['~/.claude/.credentials.json*', '~/.x'],"
+		   " by: me}]",
+	 .file = "provenance.json",
+	 .part = "protect",
+	 .lines = "\"protect\": [\".membrane.yaml:1:20\", \".membrane.yaml:1:52\"]\n"},
+	{"allow: [a.test]", "provenance.json", "protect", "", false},
+	/* Requests are told below what they are for. */
+	{.policy = "allow: [{dest: a.test, ports: [443], http:"
+		   " [{methods: [GET], paths: [/x]}, {methods: [PUT]}]},"
+		   " b.test:22]",
+	 .file = "README",
+	 .part = "  ",
+	 .lines =
+		 "membrane allow HOST:PORT           for this session, at once\n"
+		 "membrane allow HOST:PORT --save    for later ones, too\n"
+		 "a.test  tcp/443\n"
+		 "only GET /x\n"
+		 "only PUT *\n"
+		 "b.test  tcp/22\n"},
+	{"deny: [a.test]", "README", "nothing", "nothing\n", false},
+	{"allow: [a.test]", "README", "nothing", "", false},
+	/* Of the floor nothing is opened by as much of it, nor by requests. */
+	{.policy = "allow: [169.254.0.0/16:80,"
+		   " {dest: 127.0.0.0/24, ports: [80], http: [{}]}]",
+	 .file = "ruleset.nft",
+	 .part = "elements = { 0.0.0.0/8",
+	 .lines = "elements = { 0.0.0.0/8, 127.0.0.0/8,\n"},
+	/* Beside a proxy networks go to the gate, whatever is the machine's. */
+	{.policy = "upstream: http://192.0.2.1:3128\n"
+		   "allow: ['host:80', '2001:db8::/32:443', 192.0.2.0/24:443]",
+	 .file = "ruleset.nft",
+	 .part = ":15003",
+	 .lines =
+		 "ip daddr != 192.0.0.5 ip daddr @cidr4_1 tcp dport 443 redirect to :15003\n"
+		 "ip daddr != 192.0.0.5 ip daddr @cidr4_2 tcp dport 80 redirect to :15003\n"
+		 "ip6 daddr @cidr6_1 tcp dport 443 tproxy ip6 to :15003 meta mark set 0x00000001 accept\n"},
+	{.policy = "upstream: http://192.0.2.1:3128\n"
+		   "allow: [192.0.2.0/24:443]",
+	 .file = "ruleset.nft",
+	 .part = ":15003",
+	 .lines = "ip daddr @cidr4_1 tcp dport 443 redirect to :15003\n"},
+	{"upstream: http://192.0.2.1:3128\nallow: [a.test]", "ruleset.nft",
+	 "Past it", "", false},
+	{"upstream: http://192.0.2.1:3128\nallow: [a.test, 192.0.2.0/24:443]",
+	 "ruleset.nft", "ct status dnat",
+	 "tcp dport { 15001, 15002, 15003 } ct status dnat accept\n", false},
+	{"allow: [a.test, 192.0.2.0/24:443]", "ruleset.nft", "ct status dnat",
+	 "tcp dport { 15001, 15002 } ct status dnat accept\n", false},
+	/* What is published leads in, and answers lead out. */
+	{.policy = "allow: [10.0.0.0/8:443]\n"
+		   "args: [-p, '8080:80/udp', -p, '81:81']",
+	 .file = "ruleset.nft",
+	 .part = "iifname != \"agent0\" ",
+	 .lines =
+		 "iifname != \"agent0\" accept\n"
+		 "iifname != \"agent0\" tcp dport 81 dnat ip to 192.0.0.2\n"
+		 "iifname != \"agent0\" tcp dport 81 dnat ip6 to fd00:6d65:6d62::2\n"
+		 "iifname != \"agent0\" udp dport 80 dnat ip to 192.0.0.2\n"
+		 "iifname != \"agent0\" udp dport 80 dnat ip6 to fd00:6d65:6d62::2\n"
+		 "iifname != \"agent0\" ct state established,related accept\n"
+		 "iifname != \"agent0\" drop\n"
+		 "iifname != \"agent0\" oifname \"agent0\" ct state established,related accept\n"
+		 "iifname != \"agent0\" oifname \"agent0\" ct status dnat accept\n"
+		 "iifname != \"agent0\" drop\n"},
+	{"allow: [10.0.0.0/8:443]", "ruleset.nft", " dnat", "", false},
+	{"allow: [10.0.0.0/8:443]", "ruleset.nft", "direction reply", "",
+	 false},
+	{"allow: [10.0.0.0/8:443]\nargs: [-p, '81:81']", "ruleset.nft",
+	 "direction reply",
+	 "ct direction reply ct state established,related accept\n", false},
+	/* Sets and chains that nobody looks into are not there. */
+	{.policy = "allow: [10.0.0.0/8:443, 192.0.2.0/24:80]\n"
+		   "deny: [10.1.0.0/16]\nask: [10.2.0.0/16:1]",
+	 .file = "ruleset.nft",
+	 .part = "\tset ",
+	 .lines = "set floor4 {\nset floor6 {\nset host4 {\nset host6 {\n"
+		  "set deny4_1 {\nset cidr4_1 {\nset cidr4_2 {\n"
+		  "set cidrask4_1 {\n"},
+	{"allow: [a.test:443, {dest: b.test, ports: [443/udp]}]", "ruleset.nft",
+	 "chain quic", "", false},
+	/* The machine is denied by what denies everything. */
+	{.policy = "allow: ['host:80']\ndeny: [{dest: '*', ports: [25]}]",
+	 .file = "ruleset.nft",
+	 .part = "dport 25",
+	 .lines =
+		 "tcp dport 25 counter log prefix \"membrane:denied:\" group 77 goto refuse\n"
+		 "tcp dport 25 counter log prefix \"membrane:denied:\" group 77 goto refuse\n"},
+	/* Of all ports none is asked for. */
+	{"allow: [a.test, b.test:443]", "gate.cfg", "acl port_",
+	 "acl port_2 dst_port 443\nacl port_2 dst_port 443\n"
+	 "acl port_2 dst_port 443\n",
+	 false},
 	/* Rules that permit everything are rules: only HTTP and TLS may flow.
 	 */
 	{.policy =
@@ -164,7 +271,7 @@ static const struct row rows[] = {
 	 .apart = true},
 	/* A '*' that is not the first label is looked for by its pattern. */
 	{.policy =
-		 "allow: ['**.x.*.test', '**.y.test', '*.z.test', 'v.*.test']",
+		 "allow: ['**.x.*.test', '**.y.test', '*.z.test', 'v.*.test', a.test]",
 	 .file = "gate.cfg",
 	 .part = "sess.name) -m reg",
 	 .lines =
@@ -298,6 +405,30 @@ static void check_readme(void)
 	driver_done(&c);
 }
 
+/* It shows so many grants, and how many more there are. */
+static void check_shown(unsigned grants, const char *more)
+{
+	struct row readme = {.file = "README"};
+	struct compilation c;
+	struct buf policy;
+	struct arena *a = arena_new();
+	struct str text;
+
+	buf_init(&policy, a);
+	buf_adds(&policy, "allow:\n");
+	for (unsigned i = 0; i < grants; i++)
+		buf_addf(&policy, "  - n%03u.test:443\n", i);
+	CHECK(planned(&c, policy.p));
+	text = emitted_file(&c, &readme);
+	CHECK(has_part(text, "\n  n063.test  tcp/443\n"));
+	CHECK(!has_part(text, "n064.test"));
+	CHECK_MSG(has_part(text, " more\n") == (*more != '\0') &&
+			  has_part(text, more),
+		  "%.*s", STR_ARG(text));
+	driver_done(&c);
+	arena_free(a);
+}
+
 /* What is decrypted has certificates, in the plan and in HAProxy, and whoever
  * is inside is told. */
 static void check_decrypts(void)
@@ -366,6 +497,8 @@ int main(void)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		check_row(&rows[i]);
 	check_readme();
+	check_shown(64, "");
+	check_shown(66, "\n  and 2 more\n");
 	check_decrypts();
 	check_forges();
 	check_long_lists();

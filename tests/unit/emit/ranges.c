@@ -75,6 +75,16 @@ static void settled(void)
 	check_settled("::/1 8000::/1", "::/0");
 }
 
+/* What lies behind the list is not of it. */
+static void bounded(void)
+{
+	ranges r = ranges_of("192.0.2.1 192.0.2.9"), one = r;
+
+	one.n = 1;
+	ranges_settle(&one);
+	CHECK(one.n == 1 && addr_eq(&one.v[0].hi, &one.v[0].lo));
+}
+
 /* A network where there is one, else both ends. */
 static void spelled(void)
 {
@@ -138,6 +148,7 @@ int main(void)
 {
 	a = arena_new();
 	settled();
+	bounded();
 	spelled();
 	subtracted();
 	arena_free(a);

@@ -149,12 +149,12 @@ static void check_place(const struct many *m)
 /* --- too long ---------------------------------------------------------------
  */
 
-/* policy.json of a policy whose image has so many commas in its name. */
-static bool is_written(struct compilation *c, size_t n)
+/* policy.json of a policy whose image has so many of a byte in its name. */
+static bool is_written(struct compilation *c, char byte, size_t n)
 {
 	char *name = arena_alloc(c->a, n + 1);
 
-	memset(name, ',', n);
+	memset(name, byte, n);
 	name[n] = '\0';
 	c->policy.image.v = (struct str){name, n};
 	return !refuses(c, "policy");
@@ -172,9 +172,24 @@ static void check_long(void)
 	text = planned_file(&c, "policy.json");
 	for (size_t i = 0; i < text.n; i++)
 		values += strchr(",:[{", text.p[i]) != NULL;
-	CHECK(is_written(&c, LIMIT_DERIVED_NODES - values));
+	CHECK(is_written(&c, ',', LIMIT_DERIVED_NODES - values));
 	CHECK(c.diags.errors == 0);
-	CHECK(!is_written(&c, LIMIT_DERIVED_NODES - values + 1));
+	CHECK(!is_written(&c, ',', LIMIT_DERIVED_NODES - values + 1));
+	CHECK(c.diags.errors == 1 && diags_get(&c.diags, 0, &view));
+	CHECK(view.id == DIAG_TOO_BIG && view.help.n);
+	driver_done(&c);
+}
+
+/* Likewise of one byte too many: the image's name is in it once, where there was "x". */
+static void check_bytes(void)
+{
+	struct compilation c;
+	struct diag_view view;
+	size_t rest;
+
+	CHECK(planned(&c, "allow: [a.test]\nimage: x\n"));
+	rest = planned_file(&c, "policy.json").n - 1;
+	CHECK(!is_written(&c, 'x', LIMIT_DERIVED_BYTES - rest + 1));
 	CHECK(c.diags.errors == 1 && diags_get(&c.diags, 0, &view));
 	CHECK(view.id == DIAG_TOO_BIG && view.help.n);
 	driver_done(&c);
@@ -273,6 +288,7 @@ int main(void)
 	check_place(&kinds[0]);
 	check_place(&kinds[4]);
 	check_long();
+	check_bytes();
 	check_quotes();
 	check_unwritten();
 	arena_free(a);

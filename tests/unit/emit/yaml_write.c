@@ -3,7 +3,10 @@
 
 #include "tests/check.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static struct arena *a;
 
@@ -53,10 +56,39 @@ static void check_text(void)
 		  "%s", out.p);
 }
 
+/* What libyaml does not take ends the program, with a line about it. */
+static void check_refused(void)
+{
+	char said[64] = "";
+	struct yaml_write w;
+	struct buf out;
+	int fds[2], status;
+	pid_t pid;
+
+	buf_init(&out, a);
+	CHECK(pipe2(fds, O_CLOEXEC) == 0);
+	pid = fork();
+	if (pid == 0) {
+		dup2(fds[1], STDERR_FILENO);
+		yaml_write_begin(&w, a, &out);
+		yaml_write_map_end(&w); /* of none */
+		yaml_write_map_end(&w);
+		yaml_write_end(&w);
+		_exit(0);
+	}
+	close(fds[1]);
+	CHECK(read(fds[0], said, sizeof(said) - 1) > 0);
+	CHECK_MSG(strcmp(said, "membrane: out of memory\n") == 0, "%s", said);
+	close(fds[0]);
+	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+}
+
 int main(void)
 {
 	a = arena_new();
 	check_text();
+	check_refused();
 	arena_free(a);
 	return check_status();
 }

@@ -264,6 +264,7 @@ static void allowed(void)
 	takes("-v/cache", "volume", "/cache", ARG_HARMLESS);
 	takes("-v$HOME/.aws:/home/agent/.aws:ro", "volume",
 	      "$HOME/.aws:/home/agent/.aws:ro", ARG_WIDENING);
+	takes("-v/home/me/src:/x", "volume", "/home/me/src:/x", ARG_WIDENING);
 	takes("-v/run/user/1000/ssh:/x", "volume", "/run/user/1000/ssh:/x",
 	      ARG_WIDENING);
 	takes("--mount=type=tmpfs,target=/x,tmpfs-size=1m", "mount",

@@ -294,6 +294,18 @@ static void check_images(void)
 	}
 }
 
+/* An image that nobody wrote is no preset's. */
+static void check_placeless(void)
+{
+	struct layered l;
+
+	layered_two(&l, "engine: native\nimage: b", NULL);
+	CHECK(passes_layers(&l.r.c, &l.docs, &l.p));
+	l.p.image.from.at = (struct span){0};
+	CHECK(passes_normalise(&l.r.c, &l.p) && str_is(l.p.image.v, "b"));
+	layered_done(&l);
+}
+
 int main(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
@@ -311,5 +323,6 @@ int main(void)
 	}
 	check_bound_stays();
 	check_images();
+	check_placeless();
 	return check_status();
 }
