@@ -118,9 +118,10 @@ static const struct row rows[] = {
 		   "deny: [{dest: '*', ports: [25, 53/udp, 2000-3000]}]",
 	 .file = "ruleset.nft",
 	 .part = "dport { 25",
-	 .lines = "tcp dport { 25, 2000-3000 } accept\n"
-		  "tcp dport { 25, 2000-3000 } accept\n"
-		  "tcp dport { 25, 2000-3000 } counter log prefix \"membrane:denied:\" group 77 goto refuse\n"},
+	 .lines =
+		 "tcp dport { 25, 2000-3000 } accept\n"
+		 "tcp dport { 25, 2000-3000 } accept\n"
+		 "tcp dport { 25, 2000-3000 } counter log prefix \"membrane:denied:\" group 77 goto refuse\n"},
 	/* What is private, and holds a part of the floor, opens nothing of it.
 	 */
 	{.policy = "allow: [192.0.0.0/28:80, '192.0.0.0/16:443']",
@@ -132,7 +133,8 @@ static const struct row rows[] = {
 		   " by: me}]",
 	 .file = "provenance.json",
 	 .part = "protect",
-	 .lines = "\"protect\": [\".membrane.yaml:1:20\", \".membrane.yaml:1:52\"]\n"},
+	 .lines =
+		 "\"protect\": [\".membrane.yaml:1:20\", \".membrane.yaml:1:52\"]\n"},
 	{"allow: [a.test]", "provenance.json", "protect", "", false},
 	/* Requests are told below what they are for. */
 	{.policy = "allow: [{dest: a.test, ports: [443], http:"

@@ -180,7 +180,8 @@ static void check_long(void)
 	driver_done(&c);
 }
 
-/* Likewise of one byte too many: the image's name is in it once, where there was "x". */
+/* Likewise of one byte too many: the image's name is in it once, where there
+ * was "x". */
 static void check_bytes(void)
 {
 	struct compilation c;

@@ -97,7 +97,8 @@ static const struct {
 	{"allow: [{dest: a.test, http: [{paths: [b, /b]}]}]", NULL,
 	 "grant a.test tcp/1-65535 http [* /b]\n"},
 
-	{"allow: [{dest: a.test, http: [{methods: [GET]}, {methods: [GET]}, {methods: [PUT]}]}, '*']", NULL,
+	{"allow: [{dest: a.test, http: [{methods: [GET]}, {methods: [GET]}, {methods: [PUT]}]}, '*']",
+	 NULL,
 	 "grant * tcp/1-65535\n"
 	 "grant a.test tcp/1-65535 http [GET *] [PUT *]\n"},
 
@@ -227,8 +228,9 @@ static void check_bound_stays(void)
 	const struct ir_grant *g;
 	struct layered l;
 
-	layered_two(&l, "allow: [{dest: a.test, ports: [443, 80], "
-			"http: [{methods: [PUT, GET], paths: [b, a]}]}]",
+	layered_two(&l,
+		    "allow: [{dest: a.test, ports: [443, 80], "
+		    "http: [{methods: [PUT, GET], paths: [b, a]}]}]",
 		    NULL);
 	CHECK(layered_normalise(&l));
 	g = &l.docs.v[0].policy.allow.v[0];
