@@ -31,18 +31,6 @@ static bool has_class(const struct ir_grant *g)
 	abort();
 }
 
-static void mark_net(struct emit_class *k, const struct cidr *net, bool http)
-{
-	bool v4 = net->addr.family == ADDR_V4;
-
-	if (http) {
-		k->has_cidrhttp = true;
-		return;
-	}
-	k->has_cidr4 |= v4;
-	k->has_cidr6 |= !v4;
-}
-
 static void mark_name(struct emit_class *k, bool http)
 {
 	k->has_name |= !http;
@@ -65,13 +53,10 @@ static void mark_class(struct emit_class *k, const struct ir_grant *g)
 	case IR_DEST_PATTERN:
 		mark_name(k, http);
 		return;
-	case IR_DEST_CIDR:
-		mark_net(k, &g->dest.u.cidr.net, http);
+	case IR_DEST_CIDR: /* the packet filter has their sets */
 		return;
 	case IR_DEST_URL:
-		if (g->dest.u.url.who == IR_DEST_CIDR)
-			mark_net(k, &g->dest.u.url.net, true);
-		else
+		if (g->dest.u.url.who != IR_DEST_CIDR)
 			mark_name(k, true);
 		return;
 	case IR_DEST_POISON:

@@ -78,9 +78,9 @@ struct emit_class {
 	ir_ports ports;
 	struct str text; /* ir_grant_ports() */
 	bool has_name;	 /* a name leads to addresses of this class */
-	bool has_cidr4, has_cidr6, has_any;
+	bool has_any;
 	/* The same of grants that only HTTP and TLS may use. */
-	bool has_http, has_cidrhttp, has_anyhttp;
+	bool has_http, has_anyhttp;
 };
 typedef VEC(struct emit_class) emit_classes;
 /* False, after an error, beyond LIMIT_CLASSES. */

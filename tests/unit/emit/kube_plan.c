@@ -121,6 +121,47 @@ static void check_objects(struct kube_options options, const char *wanted)
 	kube_rig_done(&t);
 }
 
+/* Of these files, those that there are: "ruleset.nft pod.yaml". */
+static void check_files(struct kube_options options, const char *wanted)
+{
+	static const char *const files[] = {
+		PLAN_RULESET,	PLAN_DOCKER,	PLAN_KUBERNETES,
+		PLAN_POD,	PLAN_CONFIGMAP, PLAN_NETWORKPOLICY,
+		PLAN_ADMISSION, PLAN_GATE_POD,	PLAN_CILIUM,
+	};
+	struct plan plan = {0};
+	struct kube_rig t;
+	struct buf b;
+
+	kube_rig_body(&t, a, "allow: [a.example.com:443]\n");
+	options.name = t.options.name;
+	options.gate_image = t.options.gate_image;
+	t.options = options;
+	CHECK(emit_all(&t.c.in, &plan));
+	buf_init(&b, t.c.a);
+	for (size_t i = 0; i < ARRAY_LEN(files); i++)
+		if (plan_file(&plan, files[i]))
+			buf_addf(&b, "%s%s", b.n ? " " : "", files[i]);
+	check_same(wanted, buf_keep(&b), wanted);
+	kube_rig_done(&t);
+}
+
+static void files_of_kinds(void)
+{
+	struct kube_options apart = {.topology = KUBE_APART, .n_gate_at = 1};
+
+	apart.gate_at[0].family = ADDR_V4;
+	check_files((struct kube_options){0},
+		    "ruleset.nft kubernetes.json pod.yaml configmap.yaml"
+		    " networkpolicy.yaml admission.yaml");
+	check_files((struct kube_options){.cilium = true},
+		    "ruleset.nft kubernetes.json pod.yaml configmap.yaml"
+		    " networkpolicy.yaml admission.yaml"
+		    " ciliumnetworkpolicy.yaml");
+	check_files(apart, "kubernetes.json pod.yaml configmap.yaml"
+			   " networkpolicy.yaml gate.yaml");
+}
+
 static void objects_of_kinds(void)
 {
 	struct kube_options apart = {.topology = KUBE_APART, .n_gate_at = 1};
@@ -222,6 +263,7 @@ int main(void)
 	check_size(BYTES_MAX + 1, false);
 	largest();
 	objects_of_kinds();
+	files_of_kinds();
 	applied();
 	refused();
 	admitted();

@@ -56,6 +56,19 @@ static void check_text(void)
 		  "%s", out.p);
 }
 
+/* A last line that could go on is ended. */
+static void check_open(void)
+{
+	struct yaml_write w;
+	struct buf out;
+
+	buf_init(&out, a);
+	yaml_write_begin(&w, a, &out);
+	yaml_write_scalar(&w, STR("a\n\n"), YAML_LITERAL_SCALAR_STYLE);
+	yaml_write_end(&w);
+	CHECK_MSG(str_is(buf_str(&out), "|+\n  a\n\n...\n"), "%s", out.p);
+}
+
 /* What libyaml does not take ends the program, with a line about it. */
 static void check_refused(void)
 {
@@ -88,6 +101,7 @@ int main(void)
 {
 	a = arena_new();
 	check_text();
+	check_open();
 	check_refused();
 	arena_free(a);
 	return check_status();
