@@ -150,6 +150,11 @@ static void many(struct arena *a)
 	for (unsigned i = 0; i < 1000; i++)
 		*vec_push(a, &of) = &g;
 	buf_init(&out, a);
+	of.n = 8;
+	comment_grants(&in, &out, "\t", &of);
+	CHECK(!memmem(out.p, out.n, "more", 4));
+	of.n = 1000;
+	buf_init(&out, a);
 	comment_grants(&in, &out, "\t", &of);
 	text = buf_str(&out);
 	check_safe(text, "\t");
@@ -185,6 +190,27 @@ static void places(struct arena *a)
 	CHECK(str_is(source, "p") && line == 4);
 }
 
+/* Whose place is in there stands where that says, and others where they are. */
+static void placed(struct arena *a)
+{
+	struct sources s;
+	struct emit_in in = {.sources = &s, .a = a};
+	struct ir_grant g = {.key = IR_KEY_DENY, .canon = STR("a.test")};
+	struct buf out;
+
+	sources_init(&s, a);
+	in.places = places_read(a, STR("{\"rules\": {\"d-1\": "
+				       "{\"source\": \"p\", \"line\": 4}}}"));
+	buf_init(&out, a);
+	g.id = STR("d-1");
+	comment_grant(&in, &out, "", &g);
+	g.id = STR("d-2");
+	comment_grant(&in, &out, "", &g);
+	CHECK_MSG(str_is(buf_str(&out), "# deny a.test  d-1  p:4\n"
+					"# deny a.test  d-2  builtin\n"),
+		  "%s", out.p);
+}
+
 int main(void)
 {
 	struct arena *a = arena_new();
@@ -195,6 +221,7 @@ int main(void)
 	columns(a);
 	many(a);
 	places(a);
+	placed(a);
 	arena_free(a);
 	return check_status();
 }

@@ -162,6 +162,26 @@ static void files_of_kinds(void)
 			   " networkpolicy.yaml gate.yaml");
 }
 
+/* What is refused of the files that are there refuses all of them. */
+static void refused_late(void)
+{
+	struct plan plan = {0};
+	struct kube_rig t;
+	struct buf b;
+	char path[1500];
+
+	memset(path, 'x', sizeof(path));
+	buf_init(&b, a);
+	buf_adds(&b, "allow: [{dest: a.test, http: [{paths: [");
+	for (unsigned i = 0; i < 250; i++)
+		buf_addf(&b, "/%u%.*s, ", i, (int)sizeof(path), path);
+	buf_adds(&b, "/]}]}]\n");
+	kube_rig_body(&t, a, buf_keep(&b).p);
+	CHECK(!emit_all(&t.c.in, &plan));
+	CHECK(plan_file(&plan, PLAN_KUBERNETES) && !plan_file(&plan, PLAN_POD));
+	kube_rig_done(&t);
+}
+
 static void objects_of_kinds(void)
 {
 	struct kube_options apart = {.topology = KUBE_APART, .n_gate_at = 1};
@@ -264,6 +284,7 @@ int main(void)
 	largest();
 	objects_of_kinds();
 	files_of_kinds();
+	refused_late();
 	applied();
 	refused();
 	admitted();

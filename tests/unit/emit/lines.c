@@ -217,6 +217,9 @@ static const struct row rows[] = {
 	 .lines =
 		 "tcp dport 25 counter log prefix \"membrane:denied:\" group 77 goto refuse\n"
 		 "tcp dport 25 counter log prefix \"membrane:denied:\" group 77 goto refuse\n"},
+	/* Two URLs of one host are two sets of rules. */
+	{"allow: ['https://a.test/x/', 'https://a.test/y/', 'https://b.test/x/']",
+	 "hosts.map", ".test", "a.test .1.2.m.\nb.test .1.m.\n", false},
 	/* Of all ports none is asked for. */
 	{"allow: [a.test, b.test:443]", "gate.cfg", "acl port_",
 	 "acl port_2 dst_port 443\nacl port_2 dst_port 443\n"
