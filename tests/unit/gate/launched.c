@@ -246,7 +246,7 @@ static void ends(void)
 	CHECK(kill(g.pid, SIGTERM) == 0 && says(&g, "\"event\":\"done\""));
 	CHECK(end_of(&g) == 0);
 	g = begin();
-	CHECK(kill(child_of(g.pid), SIGKILL) == 0);
+	kill_child(g.pid);
 	while (read_line(g.out, g.line, sizeof(g.line)))
 		CHECK(!strstr(g.line, "\"event\":\"done\""));
 	CHECK(end_of(&g) == 1);

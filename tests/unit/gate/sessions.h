@@ -9,6 +9,7 @@
 #include "tests/unit/gate/program.h"
 
 #include <nftables/libnftables.h>
+#include <signal.h>
 #include <sys/wait.h>
 
 struct gate {
@@ -126,6 +127,13 @@ static inline pid_t child_of(pid_t pid)
 	CHECK(read(fd, text, sizeof(text) - 1) > 0);
 	close(fd);
 	return (pid_t)atoi(text);
+}
+
+static inline void kill_child(pid_t pid)
+{
+	pid_t child = child_of(pid);
+
+	CHECK(child > 0 && kill(child, SIGKILL) == 0);
 }
 
 static inline bool is_fenced(void)
