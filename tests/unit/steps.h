@@ -12,6 +12,7 @@
 
 #include "compiler/base/err.h"
 #include "tests/check.h"
+#include "tests/unit/sanitized.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,18 +41,6 @@ struct step {
 	const char *name;
 	int call;
 };
-
-/* Of a program that begins with sanitizers their own calls fail, too. */
-#if defined(__SANITIZE_ADDRESS__)
-#define STEPS_SANITIZED true
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define STEPS_SANITIZED true
-#endif
-#endif
-#ifndef STEPS_SANITIZED
-#define STEPS_SANITIZED false
-#endif
 
 #define STEP(name)                                                             \
 	{                                                                      \

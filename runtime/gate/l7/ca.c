@@ -187,9 +187,9 @@ int ca_leaf(const struct ca *ca, const struct str *names, size_t n,
 
 	if (n == 0 || n > CA_NAMES_MAX)
 		return err_set(err, -EINVAL, "%zu names in one certificate", n);
-	if (key)
+	if (key && b)
 		c = sign_leaf(ca, key, names, n);
-	if (b && c && PEM_write_bio_X509(b, c) == 1 &&
+	if (c && PEM_write_bio_X509(b, c) == 1 &&
 	    PEM_write_bio_PrivateKey(b, key, NULL, NULL, 0, NULL, NULL) == 1)
 		got = BIO_read(b, out, CA_LEAF_MAX - 1);
 	if (got <= 0 || got == CA_LEAF_MAX - 1)

@@ -45,8 +45,7 @@ int clients_open(struct clients *s, const char *path, struct err *err)
 
 void clients_drop(struct client *c)
 {
-	if (c->fd >= 0)
-		close(c->fd);
+	close(c->fd);
 	c->fd = -1;
 }
 

@@ -47,6 +47,7 @@ void clients_poll(const struct clients *s, struct pollfd *p);
  */
 void clients_step(struct clients *s, const struct pollfd *p, int64_t now_ms,
 		  clients_fn *fn, void *data);
+/* One that is there. */
 void clients_drop(struct client *c);
 
 #endif

@@ -44,7 +44,10 @@ int crtlist_next(struct str *rest, struct crtlist_line *out, struct err *err)
 	if (!str_line(rest, &line))
 		return 0;
 	out->n_names = 0;
-	if (!str_field(&line, ' ', &out->path) || !is_path(out->path))
+	out->path = STR("");
+	/* Of an empty line it is empty. */
+	str_field(&line, ' ', &out->path);
+	if (!is_path(out->path))
 		return err_set(err, -EPROTO, "not a file of ours: '%.*s'",
 			       STR_ARG(str_slice(out->path, 0, 80)));
 	while (str_field(&line, ' ', &field)) {

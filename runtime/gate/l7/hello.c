@@ -213,10 +213,5 @@ bool hello_covers(const struct hello_credentials *c, struct str text)
 
 void hello_forget(struct hello_credentials *c)
 {
-	for (uint32_t i = 0; i < c->n; i++)
-		explicit_bzero(c->v[i], sizeof(c->v[i]));
-	for (uint32_t i = 0; i < c->n_tokens; i++)
-		explicit_bzero(&c->tokens[i], sizeof(c->tokens[i]));
-	explicit_bzero(c->login, sizeof(c->login));
-	c->n = c->n_tokens = 0;
+	explicit_bzero(c, sizeof(*c));
 }

@@ -64,7 +64,7 @@ const char *hello_pod_session(void);
 void hello_wipe(cJSON *tree);
 /* True when every variable that the text mentions is there. */
 bool hello_covers(const struct hello_credentials *c, struct str text);
-/* Overwrite the values. */
+/* Overwrite all of it. */
 void hello_forget(struct hello_credentials *c);
 
 #endif

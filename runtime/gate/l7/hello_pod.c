@@ -27,7 +27,7 @@ static int add_hosts(cJSON *line, struct err *err)
 	struct str rest = str_of(text ? text : "");
 	char addr[ADDR_TEXT_MAX];
 
-	if (!list || !rest.n)
+	if (!rest.n)
 		return err_set(err, -EPROTO,
 			       HELLO_POD_HOSTS ": no addresses of the node");
 	for (size_t at = 0; at <= rest.n;) {
@@ -46,7 +46,7 @@ static int add_hosts(cJSON *line, struct err *err)
 /* What ends many a Secret that was made with an editor. */
 static void cut_line_feed(struct str *value)
 {
-	if (value->n && value->p[value->n - 1] == '\n')
+	if (str_ends(*value, STR("\n")))
 		((char *)(uintptr_t)value->p)[--value->n] = '\0';
 }
 

@@ -33,14 +33,14 @@ static ssize_t receive_line(int fd, char buf[LOGLINE_MAX], pid_t *pid)
 	union {
 		struct cmsghdr align;
 		char room[CMSG_SPACE(sizeof(struct ucred))];
-	} control;
+	} control = {.room = {0}};
 	struct iovec io = {buf, LOGLINE_MAX};
 	struct msghdr m = {.msg_iov = &io,
 			   .msg_iovlen = 1,
 			   .msg_control = &control,
 			   .msg_controllen = sizeof(control)};
 	ssize_t got = recvmsg(fd, &m, MSG_DONTWAIT);
-	const struct cmsghdr *c = got < 0 ? NULL : CMSG_FIRSTHDR(&m);
+	const struct cmsghdr *c = CMSG_FIRSTHDR(&m);
 	struct ucred from = {0};
 
 	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS)
@@ -64,8 +64,6 @@ bool l7log_keep(struct l7log *log)
 		ssize_t got =
 			receive_line(log->fd, at + sizeof(head), &head.pid);
 
-		if (got < 0 && errno == EINTR)
-			continue;
 		if (got < 0)
 			return true;
 		head.n = (size_t)got;
@@ -103,8 +101,6 @@ unsigned l7log_read(struct l7log *log, l7log_fn *fn, void *data)
 		pid_t pid;
 		ssize_t got = receive_line(log->fd, buf, &pid);
 
-		if (got < 0 && errno == EINTR)
-			continue;
 		if (got < 0)
 			break;
 		if (logline_parse((struct str){buf, (size_t)got}, &line))

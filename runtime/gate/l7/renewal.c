@@ -9,12 +9,15 @@
 
 static bool parse_head(struct str line, struct renewal_ask *ask, uint64_t *size)
 {
-	struct str number, addr, kind;
-	uint64_t n;
+	struct str number = STR(""), addr = STR(""), kind = STR("");
+	uint64_t n = 0;
 
-	if (!str_field(&line, ' ', &number) || !str_u64(number, 9999, &n) ||
-	    n == 0 || !str_field(&line, ' ', &addr) ||
-	    !addr_parse(addr, &ask->addr) || !str_field(&line, ' ', &kind) ||
+	/* What is not there is empty, and no number is 0. */
+	str_field(&line, ' ', &number);
+	str_field(&line, ' ', &addr);
+	str_field(&line, ' ', &kind);
+	ignore(str_u64(number, 9999, &n));
+	if (n == 0 || !addr_parse(addr, &ask->addr) ||
 	    !str_u64(line, RENEWAL_ASK_MAX, size))
 		return false;
 	ask->n = (uint32_t)n;
@@ -61,11 +64,12 @@ static void send_answer(struct client *c, unsigned status, struct str body)
 {
 	char head[32];
 	int n = snprintf(head, sizeof(head), "%u %zu\n", status, body.n);
+	struct iovec parts[] = {{head, (size_t)n},
+				{(void *)(uintptr_t)body.p, body.n}};
+	struct msghdr m = {.msg_iov = parts, .msg_iovlen = ARRAY_LEN(parts)};
 
 	/* A socket takes that at once, or its client is none. */
-	if (send(c->fd, head, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL) == n)
-		ignore(send(c->fd, body.p, body.n,
-			    MSG_DONTWAIT | MSG_NOSIGNAL));
+	ignore(sendmsg(c->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL));
 	clients_drop(c);
 }
 
@@ -92,8 +96,8 @@ static void ask_launcher(const struct step *step, struct client *c,
 static void hear_client(void *data, struct client *c)
 {
 	struct renewal_ask ask;
-	int rc = c->id ? -1 /* it has asked, and says more */
-		       : renewal_parse((struct str){c->text, c->n}, &ask);
+	/* One that has asked, and says more, has said too much. */
+	int rc = renewal_parse((struct str){c->text, c->n}, &ask);
 
 	if (rc < 0)
 		clients_drop(c);

@@ -32,6 +32,7 @@ static int ask_haproxy(const struct signer *s, struct str text,
 		       const char *wanted, struct err *err)
 {
 	char answer[ADMIN_ANSWER_MAX + 1];
+	struct str said;
 	size_t n = 0;
 	int rc = admin_ask(s->admin, text, answer, &n, err);
 
@@ -40,9 +41,11 @@ static int ask_haproxy(const struct signer *s, struct str text,
 	answer[n] = '\0';
 	if (strstr(answer, wanted))
 		return 0;
-	while (n && (answer[n - 1] == '\n' || answer[n - 1] == '.'))
-		answer[--n] = '\0';
-	return err_set(err, -EPROTO, "HAProxy says '%.200s'", answer);
+	said = (struct str){answer, n};
+	while (str_ends(said, STR("\n")) || str_ends(said, STR(".")))
+		said.n--;
+	return err_set(err, -EPROTO, "HAProxy says '%.*s'",
+		       STR_ARG(str_slice(said, 0, 200)));
 }
 
 #define FILE_ARGS s->dir, STR_ARG(name)
@@ -88,9 +91,8 @@ static void remove_leaf(const struct signer *s, struct str name)
 			 s->list, FILE_ARGS, FILE_ARGS);
 
 	/* Should it stay, it is still a good leaf for that name. */
-	if (ask_haproxy(s, (struct str){text, (size_t)n}, "deleted", &ignored) <
-	    0)
-		return;
+	ignore(ask_haproxy(s, (struct str){text, (size_t)n}, "deleted",
+			   &ignored));
 }
 
 static int make_leaf(struct signer *s, struct str name, struct err *err)

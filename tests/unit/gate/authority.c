@@ -1,7 +1,8 @@
 /*
  * The session's authority where its library fails, each call in its turn, and
  * what is in a certificate where it does not. What is called of the library
- * comes here first.
+ * comes here first: nothing is handed over that is not there, nothing is called
+ * behind what has failed, and all memory is given back.
  */
 #include "runtime/gate/l7/ca.h"
 
@@ -14,11 +15,14 @@
 #include <openssl/rand.h>
 #include <openssl/x509v3.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct err err;
 static int failing = -1; /* after so many calls; below 0: none does */
-static bool has_failed, is_full;
+static bool has_failed;
+static enum { AS_IT_IS, EMPTY, FULL } room; /* what a text reads as */
+static int first_byte = -1; /* of random ones; below 0: as it comes */
 
 /* The library calls itself, too, which is nothing of this test's. */
 static bool is_ours(const char *from)
@@ -33,57 +37,93 @@ static bool fails_now(const char *from)
 	if (failing < 0 || !is_ours(from) || failing--)
 		return false;
 	has_failed = true;
+	/* one that is told, and one more */
+	ERR_raise(ERR_LIB_X509, ERR_R_INTERNAL_ERROR);
+	ERR_raise(ERR_LIB_X509, ERR_R_DISABLED);
 	return true;
 }
 
-/* As the library has it, but that it answers `none` when its turn comes. */
-#define FAILS(type, none, name, parameters, ...)                               \
+/* What is begun beside another, whatever becomes of that. */
+static bool is_beside(const char *name)
+{
+	return strcmp(name, "BIO_new") == 0 ||
+	       strcmp(name, "GENERAL_NAME_new") == 0;
+}
+
+static void check_call(const char *from, const char *name, bool there)
+{
+	if (is_ours(from))
+		CHECK_MSG(there && (!has_failed || is_beside(name)),
+			  "%s is called, %s", name,
+			  there ? "after a failure" : "with nothing");
+}
+
+/* As the library has it, but that it answers `none` when its turn comes. there:
+ * what it works on. */
+#define FAILS(type, none, name, there, parameters, ...)                        \
 	type name parameters                                                   \
 	{                                                                      \
+		const char *from = __builtin_return_address(0);                \
 		static type(*real) parameters;                                 \
                                                                                \
 		if (!real)                                                     \
 			*(void **)&real = dlsym(RTLD_NEXT, #name);             \
-		return fails_now(__builtin_return_address(0))                  \
-			       ? (none)                                        \
-			       : real(__VA_ARGS__);                            \
+		check_call(from, #name, there);                                \
+		return fails_now(from) ? (none) : real(__VA_ARGS__);           \
 	}
 
-FAILS(X509 *, NULL, X509_new, (void))
-FAILS(int, 0, X509_set_version, (X509 * c, long v), c, v)
-FAILS(int, 0, RAND_bytes, (unsigned char *p, int n), p, n)
-FAILS(BIGNUM *, NULL, BN_bin2bn, (const unsigned char *p, int n, BIGNUM *to), p,
-      n, to)
-FAILS(ASN1_INTEGER *, NULL, BN_to_ASN1_INTEGER,
+FAILS(X509 *, NULL, X509_new, true, (void))
+FAILS(int, 0, X509_set_version, c, (X509 * c, long v), c, v)
+FAILS(BIGNUM *, NULL, BN_bin2bn, p, (const unsigned char *p, int n, BIGNUM *to),
+      p, n, to)
+FAILS(ASN1_INTEGER *, NULL, BN_to_ASN1_INTEGER, n &&to,
       (const BIGNUM *n, ASN1_INTEGER *to), n, to)
-FAILS(ASN1_TIME *, NULL, X509_gmtime_adj, (ASN1_TIME * t, long s), t, s)
-FAILS(int, 0, X509_set_pubkey, (X509 * c, EVP_PKEY *key), c, key)
-FAILS(int, 0, X509_set_issuer_name, (X509 * c, const X509_NAME *n), c, n)
-FAILS(int, 0, X509_NAME_add_entry_by_txt,
+FAILS(ASN1_TIME *, NULL, X509_gmtime_adj, t, (ASN1_TIME * t, long s), t, s)
+FAILS(int, 0, X509_set_pubkey, c &&key, (X509 * c, EVP_PKEY *key), c, key)
+FAILS(int, 0, X509_set_issuer_name, c &&n, (X509 * c, const X509_NAME *n), c, n)
+FAILS(int, 0, X509_NAME_add_entry_by_txt, n,
       (X509_NAME * n, const char *field, int type, const unsigned char *text,
        int size, int at, int set),
       n, field, type, text, size, at, set)
-FAILS(X509_EXTENSION *, NULL, X509V3_EXT_conf_nid,
+FAILS(X509_EXTENSION *, NULL, X509V3_EXT_conf_nid, ctx,
       (LHASH_OF(CONF_VALUE) * conf, X509V3_CTX *ctx, int nid,
        const char *value),
       conf, ctx, nid, value)
-FAILS(int, 0, X509_add_ext, (X509 * c, X509_EXTENSION *e, int at), c, e, at)
-FAILS(int, 0, X509_sign, (X509 * c, EVP_PKEY *key, const EVP_MD *md), c, key,
-      md)
-FAILS(BIO *, NULL, BIO_new, (const BIO_METHOD *m), m)
-FAILS(int, 0, PEM_write_bio_X509, (BIO * b, const X509 *c), b, c)
-FAILS(int, 0, PEM_write_bio_PrivateKey,
+FAILS(int, 0, X509_add_ext, c &&e, (X509 * c, X509_EXTENSION *e, int at), c, e,
+      at)
+FAILS(int, 0, X509_sign, c &&key, (X509 * c, EVP_PKEY *key, const EVP_MD *md),
+      c, key, md)
+FAILS(BIO *, NULL, BIO_new, m, (const BIO_METHOD *m), m)
+FAILS(int, 0, PEM_write_bio_X509, b &&c, (BIO * b, const X509 *c), b, c)
+FAILS(int, 0, PEM_write_bio_PrivateKey, b &&key,
       (BIO * b, const EVP_PKEY *key, const EVP_CIPHER *by,
        const unsigned char *word, int n, pem_password_cb *ask, void *data),
       b, key, by, word, n, ask, data)
-FAILS(ASN1_IA5STRING *, NULL, ASN1_IA5STRING_new, (void))
-FAILS(GENERAL_NAME *, NULL, GENERAL_NAME_new, (void))
-FAILS(int, 0, ASN1_STRING_set, (ASN1_STRING * s, const void *p, int n), s, p, n)
-FAILS(int, 0, OPENSSL_sk_push, (OPENSSL_STACK * s, const void *p), s, p)
-FAILS(OPENSSL_STACK *, NULL, OPENSSL_sk_new_null, (void))
-FAILS(int, 0, X509_add1_ext_i2d,
+FAILS(ASN1_IA5STRING *, NULL, ASN1_IA5STRING_new, true, (void))
+FAILS(GENERAL_NAME *, NULL, GENERAL_NAME_new, true, (void))
+FAILS(int, 0, ASN1_STRING_set, s, (ASN1_STRING * s, const void *p, int n), s, p,
+      n)
+FAILS(int, 0, OPENSSL_sk_push, s &&p, (OPENSSL_STACK * s, const void *p), s, p)
+FAILS(OPENSSL_STACK *, NULL, OPENSSL_sk_new_null, true, (void))
+FAILS(int, 0, X509_add1_ext_i2d, c &&value,
       (X509 * c, int nid, void *value, int critical, unsigned long flags), c,
       nid, value, critical, flags)
+
+int RAND_bytes(unsigned char *p, int n)
+{
+	static int (*real)(unsigned char *, int);
+	int rc;
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "RAND_bytes");
+	check_call(__builtin_return_address(0), "RAND_bytes", p);
+	if (fails_now(__builtin_return_address(0)))
+		return 0;
+	rc = real(p, n);
+	if (first_byte >= 0)
+		p[0] = (unsigned char)first_byte;
+	return rc;
+}
 
 /* A text that fills all the room is cut, perhaps. */
 int BIO_read(BIO *b, void *to, int n)
@@ -92,9 +132,10 @@ int BIO_read(BIO *b, void *to, int n)
 
 	if (!real)
 		*(void **)&real = dlsym(RTLD_NEXT, "BIO_read");
+	check_call(__builtin_return_address(0), "BIO_read", b);
 	if (fails_now(__builtin_return_address(0)))
 		return -1;
-	return is_full ? n : real(b, to, n);
+	return room == AS_IT_IS ? real(b, to, n) : room == FULL ? n : 0;
 }
 
 EVP_PKEY *EVP_PKEY_Q_keygen(OSSL_LIB_CTX *ctx, const char *query,
@@ -110,9 +151,40 @@ EVP_PKEY *EVP_PKEY_Q_keygen(OSSL_LIB_CTX *ctx, const char *query,
 	va_start(more, type);
 	curve = va_arg(more, char *);
 	va_end(more);
+	check_call(__builtin_return_address(0), "EVP_PKEY_Q_keygen", curve);
 	return fails_now(__builtin_return_address(0))
 		       ? NULL
 		       : real(ctx, query, type, curve);
+}
+
+/* --- its memory ----------------------------------------------------------- */
+
+static long held; /* pieces of it that the library has */
+
+static void *take_memory(size_t n, const char *file, int line)
+{
+	void *p = malloc(n);
+
+	(void)file;
+	(void)line;
+	held += p != NULL;
+	return p;
+}
+
+static void give_memory(void *p, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	held -= p != NULL;
+	free(p);
+}
+
+static void *change_memory(void *p, size_t n, const char *file, int line)
+{
+	if (p && n)
+		return realloc(p, n);
+	give_memory(p, file, line);
+	return n ? take_memory(n, file, line) : NULL;
 }
 
 /* --- each call ------------------------------------------------------------ */
@@ -145,37 +217,48 @@ static int make_leaf(void)
 static int write_authority(void)
 {
 	char pem[CA_CERT_MAX];
+	int rc;
 
-	return ca_pem(&authority, pem, &err);
+	memset(pem, 'x', sizeof(pem));
+	rc = ca_pem(&authority, pem, &err);
+	CHECK(rc < 0 ||
+	      strcmp(pem + strnlen(pem, sizeof(pem) - 1) - 5, "----\n") == 0);
+	return rc;
 }
 
+/* None is failing: so much memory is kept for the next time. */
 static void each_call(int (*make)(void), const char *what, int least)
 {
+	long before;
 	int n = 0, rc;
 
+	CHECK(make() == 0);
+	before = held;
 	for (;; n++) {
 		failing = n;
 		has_failed = false;
 		err.text[0] = '\0';
 		rc = make();
 		failing = -1;
+		/* nothing of an error is left for who comes next */
+		CHECK_MSG(held == before && ERR_peek_error() == 0,
+			  "%s: call %d: %ld pieces", what, n, held - before);
 		if (!has_failed)
 			break;
 		CHECK_MSG(rc == -EIO &&
-				  strncmp(err.text, what, strlen(what)) == 0,
+				  strncmp(err.text, what, strlen(what)) == 0 &&
+				  strstr(err.text, "internal error"),
 			  "%s: call %d: %d %s", what, n, rc, err.text);
 	}
 	CHECK(rc == 0);
 	CHECK_MSG(n >= least, "%s: %d", what, n);
-	/* nothing of an error is left for who comes next */
-	CHECK(ERR_peek_error() == 0);
 }
 
-static void full(void)
+static void rooms(void)
 {
-	is_full = true;
-	CHECK(write_authority() == -EIO && make_leaf() == -EIO);
-	is_full = false;
+	for (room = EMPTY; room <= FULL; room++)
+		CHECK(write_authority() == -EIO && make_leaf() == -EIO);
+	room = AS_IT_IS;
 }
 
 /* --- what is in it -------------------------------------------------------- */
@@ -229,6 +312,22 @@ static bool lasts(X509 *c)
 	       since_days == 0 && since_secs >= 3600 && since_secs < 3700;
 }
 
+/* Positive, and as long as any other, whatever the random bytes are. */
+static void serials(void)
+{
+	for (first_byte = 0; first_byte <= 0xc0; first_byte += 0x40) {
+		X509 *c;
+
+		CHECK(make_leaf() == 0);
+		c = parse(leaf);
+		CHECK(ASN1_STRING_length(X509_get0_serialNumber(c)) == 16 &&
+		      ASN1_STRING_get0_data(X509_get0_serialNumber(c))[0] ==
+			      0x40);
+		X509_free(c);
+	}
+	first_byte = -1;
+}
+
 static void contents(void)
 {
 	char pem[CA_CERT_MAX];
@@ -268,11 +367,14 @@ static void contents(void)
 
 int main(void)
 {
+	CHECK(CRYPTO_set_mem_functions(take_memory, change_memory,
+				       give_memory) == 1);
 	CHECK(ca_new(&authority, &err) == 0);
 	each_call(make_authority, "making the session's CA", 15);
 	each_call(make_leaf, "making a certificate", 20);
 	each_call(write_authority, "writing the session's CA", 3);
-	full();
+	rooms();
+	serials();
 	contents();
 	ca_done(&authority);
 	return check_status();

@@ -297,6 +297,126 @@ static void pins(void)
 		   "del map /pins z-0.test@11.0.0.1\n"));
 }
 
+/* --- more pins ------------------------------------------------------------ */
+
+#define NUMBERED 6000u /* names; of the buckets many have several */
+
+static struct pins many;
+static struct addr addrs[300];
+static const struct addr *all[ARRAY_LEN(addrs)];
+
+static void begin_many(const char *admin)
+{
+	for (size_t i = 0; i < ARRAY_LEN(addrs); i++) {
+		addrs[i] = (struct addr){
+			ADDR_V4, {11, 0, (uint8_t)(i >> 8), (uint8_t)i}};
+		all[i] = &addrs[i];
+	}
+	memset(&many, 0, sizeof(many));
+	pins_init(&many, "/pins");
+	many.admin = admin;
+}
+
+static void add_numbered(unsigned from, unsigned each, int64_t until_ms)
+{
+	char name[32];
+
+	for (unsigned i = from; i < NUMBERED; i += each) {
+		snprintf(name, sizeof(name), "n%u.test", i);
+		CHECK(pins_add(&many, str_of(name), all, 1, until_ms, &err) ==
+		      0);
+	}
+}
+
+static void sweep_all(int64_t now_ms)
+{
+	for (uint32_t before = 0; before != many.n;) {
+		before = many.n;
+		CHECK(pins_sweep(&many, now_ms, &err) == 0);
+	}
+}
+
+/* Several of a bucket: each goes alone, and none is taken for another. */
+static void same_buckets(void)
+{
+	begin_many(NULL);
+	add_numbered(0, 1, 100);
+	CHECK(many.n == NUMBERED);
+	add_numbered(0, 3, 200);
+	CHECK(many.n == NUMBERED);
+	sweep_all(100);
+	CHECK(many.n == NUMBERED / 3);
+	add_numbered(0, 1, 300);
+	CHECK(many.n == NUMBERED && many.n_ever == many.n);
+	sweep_all(300);
+	CHECK(many.n == 0);
+}
+
+/* To the last one that there is room for. */
+static void full_of_pins(void)
+{
+	char name[LIMIT_NAME_BYTES + 2];
+
+	begin_many(NULL);
+	many.n = many.n_ever = PINS_MAX - 1;
+	CHECK(pins_add(&many, STR("a.test"), all, 2, 100, &err) == -ENFILE &&
+	      many.n == PINS_MAX - 1);
+	CHECK(pins_add(&many, STR("a.test"), all, 1, 100, &err) == 0 &&
+	      many.n == PINS_MAX &&
+	      strcmp(many.v[PINS_MAX - 1].name, "a.test") == 0);
+	/* one that is as long as a name may be, and what takes its place */
+	begin_many(NULL);
+	memset(name, 'a', sizeof(name));
+	CHECK(pins_add(&many, (struct str){name, LIMIT_NAME_BYTES + 1}, all, 1,
+		       100, &err) == 0 &&
+	      many.n == 0);
+	CHECK(pins_add(&many, (struct str){name, LIMIT_NAME_BYTES}, all, 1, 100,
+		       &err) == 0 &&
+	      many.n == 1);
+	sweep_all(100);
+	CHECK(pins_add(&many, STR("b.test"), all, 1, 100, &err) == 0 &&
+	      many.n_ever == 1 && strcmp(many.v[0].name, "b.test") == 0);
+}
+
+/* What HAProxy refuses of several batches ends it there. */
+static void refused_batches(void)
+{
+	begin_many(ADMIN);
+	ANSWERS("no\n", "no\n");
+	CHECK(pins_add(&many, STR("a.test"), all, 300, 9, &err) == -EPROTO &&
+	      many.n == 0 && administrator->n == 1);
+	many.admin = NULL;
+	CHECK(pins_add(&many, STR("a.test"), all, 300, 9, &err) == 0 &&
+	      many.n == 300);
+	CHECK(pins_follow(&many, ADMIN, &err) == -EPROTO &&
+	      administrator->n == 2);
+	CHECK(many.admin == administrator_path);
+	CHECK(pins_sweep(&many, 9, &err) < 0 && administrator->n == 3);
+}
+
+/* A place that is free, and those behind the last, are nobody's. */
+static void free_places(void)
+{
+	char file[64];
+
+	begin_many(NULL);
+	CHECK(pins_add(&many, STR("a.test"), all, 1, 1, &err) == 0 &&
+	      pins_add(&many, STR("b.test"), all, 1, 2, &err) == 0);
+	strcpy(many.v[2].name, "c.test");
+	CHECK(pins_sweep(&many, 1, &err) == 0 && many.n == 1);
+	snprintf(file, sizeof(file), "%s.pins", ADMIN);
+	close(0);
+	CHECK(pins_file(&many, file, &err) == 0 &&
+	      has_text(file, "b.test@11.0.0.0 1\n"));
+	CHECK(open("/dev/null", O_RDWR | O_CLOEXEC) == 0);
+	many.v[1].filed = false;
+	ANSWERS("\n", "\n");
+	CHECK(pins_follow(&many, ADMIN, &err) == 0);
+	CHECK(pins_sweep(&many, 2, &err) == 0);
+	CHECK(TOLD("add map /pins b.test@11.0.0.0 1\n",
+		   "del map /pins b.test@11.0.0.0\n"));
+}
+
 static int renew(struct hello_credentials *c, const char *value)
 {
 	cJSON *o = cJSON_CreateObject();
@@ -317,10 +437,14 @@ static void tokens(void)
 	char file[64], *one;
 
 	snprintf(file, sizeof(file), "%s.tokens", ADMIN);
+	/* the first descriptor is one like any other */
+	close(0);
 	CHECK(tokens_file(&c, file, &err) == 0 &&
 	      has_text(file, "2:" DIGITS " one\n10:" DIGITS " a;b\\c<d e\n"));
+	CHECK(open("/dev/null", O_RDWR | O_CLOEXEC) == 0);
 	ANSWERS("\n", "\n");
-	CHECK(tokens_tell(&c, ADMIN, &err) == 0);
+	err.text[0] = '\0';
+	CHECK(tokens_tell(&c, ADMIN, &err) == 0 && !err.text[0]);
 	CHECK(TOLD("set map " GATE_TOKENS " 2:" DIGITS " one\n",
 		   "set map " GATE_TOKENS " 10:" DIGITS " a\\;b\\\\c\\<d e\n"));
 	ANSWERS("set map: one is wrong\n", "\n");
@@ -334,6 +458,10 @@ static void tokens(void)
 	CHECK(renew(&c, longest) == -EPROTO);
 	longest[HELLO_VALUE_MAX] = '\0';
 	CHECK(renew(&c, longest) == 0);
+	/* what is behind them is nobody's */
+	c.n_tokens = 0;
+	CHECK(renew(&c, "x") == -EPROTO);
+	c.n_tokens = 2;
 	one = c.tokens[0].value;
 	CHECK(strcmp(one, longest) == 0);
 }
@@ -576,6 +704,10 @@ int main(void)
 	files();
 	done();
 	pins();
+	same_buckets();
+	full_of_pins();
+	refused_batches();
+	free_places();
 	tokens();
 	shut_down();
 	hear_out();

@@ -2,6 +2,7 @@
  * The gate beside HAProxy: log lines, answers of the runtime socket, the lists
  * of certificates, certificates, pins without HAProxy.
  */
+#include "compiler/plan/gate.h"
 #include "runtime/gate/l7/admin.h"
 #include "runtime/gate/l7/clients.h"
 #include "runtime/gate/l7/crtlist.h"
@@ -236,10 +237,42 @@ static void crt_lists(void)
 	CHECK(lists("/run/gate/leaf/../x a.test\n") == -EPROTO);
 	CHECK(lists("/run/gate/leaf/a/b a.test\n") == -EPROTO);
 	CHECK(lists("/etc/passwd a.test\n") == -EPROTO);
+	CHECK(lists("/run/gate/LEAF/1.pem a.test\n") == -EPROTO);
+	CHECK(lists("/run/gate/leaf/.1.pem a.test\n") == -EPROTO);
+	CHECK(lists("/run/gate/leaf/azAZ-09.pem *.a.test *.b.test\n") == 1);
+	for (const char *c = "`{@[/:_"; *c; c++) {
+		char text[] = "/run/gate/leaf/1?.pem a.test\n";
+
+		*strchr(text, '?') = *c;
+		CHECK_MSG(lists(text) == -EPROTO, "%c", *c);
+	}
+	CHECK(lists("/run/gate/leaf/1.pem *\n") == -EPROTO);
+	CHECK(lists("/run/gate/leaf/1.pem *.*.test\n") == -EPROTO);
+	/* of a line without a file none is shown */
+	CHECK(lists("/run/gate/leaf/1.pem a.test\n\n") == -EPROTO &&
+	      strcmp(err.text, "not a file of ours: ''") == 0);
 	CHECK(lists("/run/gate/leaf/1.pem **.a.test\n") == -EPROTO);
 	CHECK(lists("/run/gate/leaf/1.pem a.*.test\n") == -EPROTO);
 	CHECK(lists("/run/gate/leaf/1.pem  a.test\n") == -EPROTO);
 	CHECK(lists("/run/gate/leaf/1.pem a;b\n") == -EPROTO);
+}
+
+/* As many names, and as long a file, as there may be. */
+static void crt_bounds(void)
+{
+	char text[2048];
+
+	for (unsigned more = 0; more < 2; more++) {
+		int n = sprintf(text, GATE_LEAVES "1.pem");
+
+		for (unsigned i = 0; i < CA_NAMES_MAX + more; i++)
+			n += sprintf(text + n, " n%u.test", i);
+		sprintf(text + n, "\n");
+		CHECK(lists(text) == (more ? -EPROTO : 1));
+		sprintf(text, GATE_LEAVES "%0*u a.test\n",
+			(int)(CRTLIST_FILE_MAX + more), 1u);
+		CHECK(lists(text) == (more ? -EPROTO : 1));
+	}
 }
 
 /* --- certificates -------------------------------------------------------- */
@@ -541,6 +574,7 @@ int main(void)
 	onwards();
 	answers();
 	crt_lists();
+	crt_bounds();
 	certificates();
 	no_haproxy();
 	fake_haproxy();

@@ -5,7 +5,9 @@
 #include "runtime/gate/packet/podports.h"
 #include "runtime/gate/wire/link_copy.h"
 #include "tests/check.h"
+#include "tests/unit/gate/secrets.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libmnl/libmnl.h>
@@ -294,16 +296,20 @@ static void nodes(void)
 {
 	CHECK(hear("a", "10.0.0.1", NULL) == 0 && hosts.n == 1);
 	CHECK(hear("a", "10.0.0.1,fd00::1", NULL) == 0 && hosts.n == 2);
-	CHECK(hear("a", NULL, NULL) == -EPROTO);
-	CHECK(hear("a", "", NULL) == -EPROTO);
+	CHECK(hear("a", NULL, NULL) == -EPROTO &&
+	      strstr(err.text, HELLO_POD_HOSTS ": no addresses of the node"));
+	CHECK(hear("a", "", NULL) == -EPROTO &&
+	      strstr(err.text, HELLO_POD_HOSTS ": no addresses of the node"));
 	CHECK(hear("a", "10.0.0.1,", NULL) == -EPROTO);
 	CHECK(hear("a", "10.0.0.1 ", NULL) == -EPROTO);
 	CHECK(hear("a", "node", NULL) == -EPROTO);
 	CHECK(hear(NULL, "10.0.0.1", NULL) == -EPROTO);
 	CHECK(hear("", "10.0.0.1", NULL) == -EPROTO);
 	CHECK(hear("a b", "10.0.0.1", NULL) == -EPROTO);
-	CHECK(hear("0b-9", "10.0.0.1", NULL) == 0 &&
-	      strcmp(hello_pod_session(), "0b-9") == 0);
+	CHECK(hear("0bz-a9", "10.0.0.1", NULL) == 0 &&
+	      strcmp(hello_pod_session(), "0bz-a9") == 0);
+	for (const char *c = "/:`{"; *c; c++)
+		CHECK(hear((char[]){*c, '\0'}, "10.0.0.1", NULL) == -EPROTO);
 	for (unsigned more = 0; more < 2; more++) {
 		char name[80];
 
@@ -312,10 +318,89 @@ static void nodes(void)
 	}
 }
 
+static unsigned pieces_left; /* of memory; the last one is not there */
+
+static void *some_memory(size_t n)
+{
+	return pieces_left && --pieces_left == 0 ? NULL : malloc(n);
+}
+
+/* Of a line that is not whole nothing is heard. */
+static void without_memory(void)
+{
+	cJSON_Hooks hooks = {some_memory, free};
+	unsigned n = 1;
+	int rc;
+
+	cJSON_InitHooks(&hooks);
+	for (;; n++) {
+		pieces_left = n;
+		rc = hear("a", "10.0.0.1", top);
+		if (pieces_left)
+			break;
+		CHECK_MSG(rc == -ENOMEM || rc == -EPROTO, "piece %u: %d %s", n,
+			  rc, err.text);
+	}
+	CHECK(rc == 0 && n > 15);
+	cJSON_InitHooks(NULL);
+}
+
+/* Which of the two is read first. */
+static const char *first_of(const char *a, const char *b)
+{
+	DIR *dir = opendir(top);
+	const char *first = NULL;
+	struct dirent *e;
+
+	while (!first && (e = readdir(dir)))
+		first = strcmp(e->d_name, a) == 0   ? a
+			: strcmp(e->d_name, b) == 0 ? b
+						    : NULL;
+	closedir(dir);
+	return first;
+}
+
+/* What cannot be read is said, and nothing is read behind it. */
+static void unreadable(void)
+{
+	char path[64], want[128];
+
+	for (const char *name = "5\0006\0"; *name; name += 2) {
+		snprintf(path, sizeof(path), "%s/%s", top, name);
+		CHECK(mkdir(path, 0700) == 0);
+	}
+	CHECK(hear("a", "10.0.0.1", top) == -EFBIG);
+	snprintf(want, sizeof(want), "%s/%s:", top, first_of("5", "6"));
+	CHECK_MSG(strstr(err.text, want), "%s", err.text);
+	for (const char *name = "5\0006\0"; *name; name += 2) {
+		snprintf(path, sizeof(path), "%s/%s", top, name);
+		CHECK(rmdir(path) == 0);
+	}
+	snprintf(path, sizeof(path), "%s/..data", top);
+	CHECK(symlink("/etc", path) == 0);
+	CHECK(hear("a", "10.0.0.1", top) == -EPROTO &&
+	      strstr(err.text, "no link of the kubelet's"));
+	CHECK(unlink(path) == 0);
+}
+
+/* More than one line holds. */
+static void too_long(void)
+{
+	static char nodes[2 * HELLO_BYTES_MAX];
+	size_t n = 0;
+
+	while (n < HELLO_BYTES_MAX)
+		n += (size_t)sprintf(nodes + n, "%s10.0.0.1", n ? "," : "");
+	CHECK(hear("a", nodes, NULL) == -E2BIG &&
+	      strstr(err.text, "too many secrets"));
+	CHECK(hear("a", nodes, "/none") == -ENOENT);
+}
+
 static void secrets(void)
 {
 	CHECK(mkdtemp(top));
 	CHECK(hear("a", "10.0.0.1", top) == 0 && creds.n == 0);
+	CHECK(hear("a", "", top) == -EPROTO);
 	put_secret("1", "s\"cret\n", 7);
 	put_secret("12", "other", 5);
 	put_secret("..hidden", "\n", 1);
@@ -325,6 +410,8 @@ static void secrets(void)
 			     ? creds.v[0]
 			     : creds.v[1],
 		     "MEMBRANE_CREDENTIAL_1=s\"cret") == 0);
+	CHECK(strcmp(creds.v[0][21] == '2' ? creds.v[0] : creds.v[1],
+		     "MEMBRANE_CREDENTIAL_12=other") == 0);
 	put_secret("12", "hush\n\n", 6);
 	CHECK(hear("a", "10.0.0.1", top) == -EPROTO &&
 	      !strstr(err.text, "hush"));
@@ -334,6 +421,9 @@ static void secrets(void)
 	put_secret("token", "x", 1);
 	CHECK(hear("a", "10.0.0.1", top) == -EPROTO);
 	take_secret("token");
+	without_memory();
+	unreadable();
+	too_long();
 	take_secret("1");
 	take_secret("..hidden");
 	CHECK(rmdir(top) == 0);
@@ -360,11 +450,18 @@ static void roots(void)
 	static char own[CA_CERT_MAX], all[4u << 20];
 	struct str ca_text, bundle;
 	struct ca ca = {0};
+	char file[64];
+	size_t before = 0;
 
 	strcpy(top + strlen(top) - 6, "XXXXXX");
 	CHECK(mkdtemp(top));
+	snprintf(file, sizeof(file), "%s/ca.pem", top);
 	CHECK(roots_share(top, &ca, &err) == -EINVAL &&
 	      strstr(err.text, "decrypts nothing"));
+	/* one that has no text */
+	ca.cert = X509_new();
+	CHECK(roots_share(top, &ca, &err) == -EIO && access(file, F_OK) < 0);
+	ca_done(&ca);
 	CHECK(ca_new(&ca, &err) == 0);
 	CHECK(roots_share("/nowhere/at/all", &ca, &err) == -ENOENT);
 	if (access(ROOTS_DIR "/" ROOTS_FILE, R_OK) < 0) {
@@ -373,7 +470,13 @@ static void roots(void)
 		CHECK(rmdir(top) == 0);
 		return;
 	}
-	CHECK(roots_share(top, &ca, &err) == 0);
+	close(0);
+	for (unsigned i = 0; i < 6; i++) {
+		CHECK(roots_share(top, &ca, &err) == 0);
+		before = i == 2 ? memory_held() : before;
+	}
+	CHECK(memory_held() == before);
+	CHECK(open("/dev/null", O_RDWR | O_CLOEXEC) == 0);
 	ca_text = read_shared("ca.pem", own, sizeof(own));
 	bundle = read_shared("bundle.pem", all, sizeof(all));
 	CHECK(str_starts(ca_text, STR("-----BEGIN CERTIFICATE-----")));

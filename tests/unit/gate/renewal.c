@@ -5,11 +5,13 @@
 #include "tests/check.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -38,6 +40,13 @@ static void asks(void)
 	      parse("3 192.0.2.7 json 2\nx", &ask) == 0 &&
 	      parse("3 192.0.2.7 json 2\nx\n{", &ask) == 0);
 	CHECK(parse("0 192.0.2.7 json 2\nx\n{}", &ask) == -1);
+	CHECK(parse("x 192.0.2.7 json 2\nx\n{}", &ask) == -1);
+	CHECK(parse("10000 192.0.2.7 json 2\nx\n{}", &ask) == -1);
+	CHECK(parse("9999 192.0.2.7 json 2\nx\n{}", &ask) == 1);
+	/* what ends too early */
+	CHECK(parse("\nx\n{}", &ask) == -1 && parse("3\nx\n{}", &ask) == -1 &&
+	      parse("3 192.0.2.7\nx\n{}", &ask) == -1 &&
+	      parse("3 192.0.2.7 json\nx\n{}", &ask) == -1);
 	CHECK(parse("3 192.0.2 json 2\nx\n{}", &ask) == -1);
 	CHECK(parse("3 192.0.2.7 xml 2\nx\n{}", &ask) == -1);
 	CHECK(parse("3 192.0.2.7 json -1\nx\n{}", &ask) == -1);
@@ -52,6 +61,15 @@ static void asks(void)
 
 static char path[] = "/tmp/membrane-renewal-XXXXXX";
 
+static bool closes_nothing;
+
+/* What of the gate is closed comes here first: it has to be open. */
+int close(int fd)
+{
+	closes_nothing |= fd < 0;
+	return (int)syscall(SYS_close, fd);
+}
+
 static bool on_ask(void *data, const struct renewal_ask *ask)
 {
 	(void)data;
@@ -64,7 +82,7 @@ static void turn(int64_t now_ms)
 	struct pollfd p[RENEWAL_POLL];
 
 	renewal_poll(&r, p);
-	CHECK(poll(p, RENEWAL_POLL, 1000) >= 0);
+	CHECK(poll(p, RENEWAL_POLL, now_ms ? 0 : 1000) >= 0);
 	renewal_step(&r, p, now_ms, on_ask, NULL);
 }
 
@@ -119,6 +137,54 @@ static void served(void)
 	heard(dial("nonsense\n"), "");
 }
 
+/* It comes in pieces, or goes on when it has ended. */
+static void in_pieces(void)
+{
+	int fd = dial("3 192.0.2.7 json 2\nx");
+
+	may_tell = true;
+	told = 0;
+	CHECK(send(fd, "\n{", 2, 0) == 2);
+	turn(0);
+	CHECK(told == 0 && send(fd, "}", 1, 0) == 1);
+	turn(0);
+	CHECK(told != 0);
+	renewal_answer(&r, told, 200, STR("yes"));
+	heard(fd, "200 3\nyes");
+	/* it is not there any more */
+	renewal_answer(&r, told, 200, STR("yes"));
+	fd = dial("3 192.0.2.7 json 2\nx\n{}");
+	CHECK(send(fd, "x", 1, 0) == 1);
+	turn(0);
+	renewal_answer(&r, told, 200, STR("yes"));
+	heard(fd, "");
+}
+
+/* The last number, and the lowest descriptor, are like any other. */
+static void at_the_ends(void)
+{
+	struct sockaddr_un sa = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	r.last_id = UINT32_MAX - 1;
+	snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", path);
+	CHECK(connect(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0);
+	close(0);
+	turn(0);
+	CHECK(send(fd, "3 192.0.2.7 json 0\nx\n", 21, 0) == 21);
+	turn(0);
+	CHECK(told == UINT32_MAX && r.slots[0].fd == 0);
+	renewal_answer(&r, told, 200, STR(""));
+	heard(fd, "200 0\n");
+	CHECK(open("/dev/null", O_RDWR | O_CLOEXEC) == 0);
+	/* 0 is of who has not asked */
+	fd = dial("3 192.0.2.7 json 0\nx\n");
+	CHECK(told == 1);
+	renewal_answer(&r, told, 200, STR(""));
+	heard(fd, "200 0\n");
+	CHECK(!closes_nothing);
+}
+
 /* --- what comes of it ------------------------------------------------------
  */
 
@@ -159,6 +225,8 @@ int main(void)
 	CHECK(fd >= 0 && close(fd) == 0 && unlink(path) == 0);
 	asks();
 	served();
+	in_pieces();
+	at_the_ends();
 	renewed();
 	unlink(path);
 	return check_status();

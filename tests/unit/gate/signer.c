@@ -2,6 +2,7 @@
  * HAProxy that answers as this test wants. */
 #include "runtime/gate/l7/l7.h"
 #include "tests/unit/gate/administrator.h"
+#include "tests/unit/gate/secrets.h"
 
 #include <errno.h>
 
@@ -65,6 +66,30 @@ static bool answers(const char *text, const char *want, int rc)
 
 /* --- certificates --------------------------------------------------------- */
 
+/* What is signed comes here first: the Makefile wraps it for this test. */
+int __real_ca_leaf(const struct ca *from, const struct str *hosts, size_t n,
+		   char out[CA_LEAF_MAX], size_t *out_n, struct err *e);
+int __wrap_ca_leaf(const struct ca *from, const struct str *hosts, size_t n,
+		   char out[CA_LEAF_MAX], size_t *out_n, struct err *e);
+
+static int leaf_size = -1; /* of the next one; 0: there is none */
+
+int __wrap_ca_leaf(const struct ca *from, const struct str *hosts, size_t n,
+		   char out[CA_LEAF_MAX], size_t *out_n, struct err *e)
+{
+	int size = leaf_size;
+
+	leaf_size = -1;
+	if (size < 0)
+		return __real_ca_leaf(from, hosts, n, out, out_n, e);
+	if (size == 0)
+		return err_set(e, -EIO, "no leaf");
+	memset(out, 'x', (size_t)size);
+	out[size] = '\0';
+	*out_n = (size_t)size;
+	return 0;
+}
+
 static const char *const good[] = {
 	"New empty certificate store\n", "Transaction created\n",
 	"Committing\nSuccess!\n", "Inserting\nSuccess!\n", NULL};
@@ -104,6 +129,9 @@ static void made_once(void)
 	answer_with(good);
 	CHECK(answers("a.test\n", "ok\n", 0) && told_of(0, "a.test"));
 	CHECK(answers("a.test\n", "ok\n", 0) && administrator->n == 4);
+	/* its key is HAProxy's, and nowhere here */
+	CHECK(!is_in_memory(strstr(administrator->told[1], "PRIVATE KEY") + 80,
+			    40));
 	answer_with(good);
 	CHECK(answers("x.y.wild.test\n", "ok\n", 0) &&
 	      told_of(0, "x.y.wild.test"));
@@ -116,10 +144,12 @@ static void made_once(void)
 
 static void made_never(void)
 {
-	static const char *const never[] = {
-		"evil.test\n", "*.wild.test\n", "bad.wild.test\n",
-		"\n",	       "a.test.\n",	"a test\n",
-		"a.test;x\n",  "A.test\n",	"minded.test\n"};
+	static const char *const never[] = {"evil.test\n",     "*.wild.test\n",
+					    "bad.wild.test\n", "\n",
+					    "a.test.\n",       "a test\n",
+					    "a.test;x\n",      "A.test\n",
+					    "minded.test\n",   "A.wild.test\n",
+					    "a;b.wild.test\n", ".wild.test\n"};
 
 	ANSWERS("");
 	for (size_t i = 0; i < ARRAY_LEN(never); i++)
@@ -147,10 +177,36 @@ static void made_in_vain(void)
 		CHECK_MSG(strcmp(err.text, want) == 0, "%s", err.text);
 		CHECK(administrator->n == i + 2 && told_gone(i + 1, name));
 	}
+	/* an answer that says nothing, or nothing but its end */
+	ANSWERS(".\n", "");
+	CHECK(answers("n4.wild.test\n", "no\n", -1) &&
+	      strstr(err.text, "HAProxy says ''"));
+	leaf_size = 0;
+	ANSWERS("");
+	CHECK(answers("n4.wild.test\n", "no\n", -1) &&
+	      strstr(err.text, "no leaf") && administrator->n == 1 &&
+	      told_gone(0, "n4.wild.test"));
 	s.admin = "/none/admin";
 	CHECK(answers("n4.wild.test\n", "no\n", -1) &&
 	      strstr(err.text, "/none/admin"));
 	s.admin = administrator_path;
+}
+
+/* A leaf that no command can hold, and the longest that one can. */
+static void made_too_long(void)
+{
+	static const char head[] =
+		"set ssl cert " FILE_OF("n4.wild.test") " <<\n";
+
+	for (int more = 0; more < 2; more++) {
+		answer_with(good);
+		leaf_size = (int)(ADMIN_BATCH_MAX - sizeof(head)) - 1 + more;
+		CHECK(answers("n4.wild.test\n", more ? "no\n" : "ok\n", -more));
+		CHECK(administrator->n == (more ? 2 : 4));
+		CHECK(!more || strstr(err.text, "a leaf too long"));
+		/* it is made anew */
+		memset(s.leaves[s.next - !more], 0, sizeof(s.leaves[0]));
+	}
 }
 
 /* The oldest goes first, and its place is the next one's. */
@@ -160,16 +216,16 @@ static void made_in_turn(void)
 			      good[3], "deleted\n", NULL};
 
 	s.next = SIGNER_LEAVES - 1;
-	strcpy(s.leaves[s.next], "old.wild.test");
+	strcpy(s.leaves[s.next], "older.wild.test");
 	answer_with(more);
 	CHECK(answers("new.wild.test\n", "ok\n", 0) &&
-	      told_of(0, "new.wild.test") && told_gone(4, "old.wild.test"));
+	      told_of(0, "new.wild.test") && told_gone(4, "older.wild.test"));
 	CHECK(s.next == 0 &&
 	      strcmp(s.leaves[SIGNER_LEAVES - 1], "new.wild.test") == 0);
 	CHECK(answers("new.wild.test\n", "ok\n", 0) && administrator->n == 5);
 	answer_with(more);
-	CHECK(answers("old.wild.test\n", "ok\n", 0) && told_gone(4, "a.test") &&
-	      s.next == 1);
+	CHECK(answers("older.wild.test\n", "ok\n", 0) &&
+	      told_gone(4, "a.test") && s.next == 1);
 }
 
 /* --- clients -------------------------------------------------------------- */
@@ -357,6 +413,7 @@ int main(void)
 	made_once();
 	made_never();
 	made_in_vain();
+	made_too_long();
 	made_in_turn();
 	in_pieces();
 	crowded();

@@ -14,7 +14,12 @@
 
 static struct err err;
 
-static struct hello_credentials creds;
+/* What is written behind it is not one of this test's counts. */
+static struct {
+	struct hello_credentials it;
+	struct hello_token behind;
+} all;
+#define creds all.it
 
 static int hello(const char *text, struct names_hosts *h)
 {
@@ -36,6 +41,8 @@ static void hellos(void)
 	CHECK(hello("{\"version\":1,\"host\":[],\"trial\":true}", &h) == 0 &&
 	      creds.trial);
 	CHECK(hello("", &h) == -EPROTO);
+	CHECK(hello("{", &h) == -EPROTO &&
+	      strcmp(err.text, "not one JSON object") == 0);
 	CHECK(hello("{}", &h) == -EPROTO);
 	CHECK(hello("{\"version\":2,\"host\":[]}", &h) == -EPROTO);
 	CHECK(hello("{\"version\":1,\"host\":[]}x", &h) == -EPROTO);
@@ -133,6 +140,15 @@ static void credentials(void)
 	CHECK(!hello_covers(&creds, STR("env(MEMBRANE_CREDENTIAL_2)")));
 	CHECK(!hello_covers(&creds, STR("env(MEMBRANE_CREDENTIAL_)")));
 	CHECK(!hello_covers(&creds, STR("env(MEMBRANE_CREDENTIAL_123)")));
+	CHECK(hello(WITH("{\"10\":\"a b\",\"19\":\"c\"}"), &h) == 0 &&
+	      strcmp(creds.v[0], "MEMBRANE_CREDENTIAL_10=a b") == 0 &&
+	      hello_covers(&creds, STR("MEMBRANE_CREDENTIAL_10 "
+				       "MEMBRANE_CREDENTIAL_19")));
+	/* nor what is behind them, or behind the text */
+	creds.n = 1;
+	CHECK(!hello_covers(&creds, STR("MEMBRANE_CREDENTIAL_19")));
+	CHECK(hello_covers(&creds,
+			   str_slice(STR("MEMBRANE_CREDENTIAL_109"), 0, 22)));
 	CHECK(hello(WITH("{}"), &h) == 0 && creds.n == 0);
 	CHECK(hello(WITH("[]"), &h) == -EPROTO);
 	CHECK(hello(WITH("{\"a\":\"x\"}"), &h) == -EPROTO);
