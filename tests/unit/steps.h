@@ -266,8 +266,8 @@ static inline void steps_check(const struct steps_of *f)
 			  t->rc, t->err.text);
 	}
 	(void)step_try(f, STEPS_MAX, t);
-	CHECK_MSG(t->made && t->rc >= 0 && n > 0, "%s: %d %s (%u steps)",
-		  f->name, t->rc, t->err.text, n);
+	CHECK_MSG(t->made && t->rc >= 0 && !t->err.text[0] && n > 0,
+		  "%s: %d %s (%u steps)", f->name, t->rc, t->err.text, n);
 	munmap(t, sizeof(*t));
 }
 

@@ -140,8 +140,8 @@ static const char *listed(uint16_t type, size_t body, mnl_cb_t visit)
 	auto_rtnl struct rtnl rt = {0};
 
 	list[0] = '\0';
-	CHECK(rtnl_open(&rt, 0, &err) == 0 &&
-	      rtnl_dump(&rt, type, body, visit, NULL, &err) == 0);
+	CHECK(FINE(rtnl_open(&rt, 0, &err)) &&
+	      FINE(rtnl_dump(&rt, type, body, visit, NULL, &err)));
 	return list;
 }
 
@@ -173,7 +173,7 @@ static bool is_up(const char *name)
 {
 	struct link_facts f;
 
-	CHECK(link_facts_read(&f, &err) == 0);
+	CHECK(FINE(link_facts_read(&f, &err)));
 	for (uint32_t i = 0; i < f.n_ifs; i++)
 		if (strcmp(f.ifs[i].name, name) == 0)
 			return f.ifs[i].up;
@@ -182,7 +182,7 @@ static bool is_up(const char *name)
 
 static void gate_end(bool ipv6)
 {
-	CHECK(link_gate_up(getpid(), 1399, ipv6, &err) == 0);
+	CHECK(FINE(link_gate_up(getpid(), 1399, ipv6, &err)));
 	CHECK(is_up(LINK_GATE_IF) && !is_up(LINK_AGENT_IF));
 	CHECK(has(addresses(), "agent0/30 has 192.0.0.1\n"));
 	CHECK((strstr(list, "agent0/64 has fd00:6d65:6d62::1\n") != NULL) ==
@@ -201,10 +201,10 @@ static void agent_end(bool ipv6)
 	const struct rtnl_pair p = {
 		.name = LINK_AGENT_IF, .other = "there", .mtu = 1399};
 
-	CHECK(rtnl_open(&rt, 0, &err) == 0 &&
-	      rtnl_make_pair(&rt, &p, &err) == 0 &&
-	      rtnl_set_up(&rt, if_nametoindex("there"), true, &err) == 0);
-	CHECK(link_agent_up(ipv6, &err) == 0);
+	CHECK(FINE(rtnl_open(&rt, 0, &err)) &&
+	      FINE(rtnl_make_pair(&rt, &p, &err)) &&
+	      FINE(rtnl_set_up(&rt, if_nametoindex("there"), true, &err)));
+	CHECK(FINE(link_agent_up(ipv6, &err)));
 	CHECK(is_up(LINK_AGENT_IF) && is_up("lo"));
 	CHECK(has(addresses(), "eth0/30 has 192.0.0.2\n"));
 	CHECK((strstr(list, "eth0/64 has fd00:6d65:6d62::2\n") != NULL) ==
@@ -221,7 +221,7 @@ static void ends(void)
 	for (int six = 0; six < 2; six++) {
 		new_network(false);
 		gate_end(six);
-		CHECK(link_gate_down(&err) == 0 && !is_up(LINK_GATE_IF));
+		CHECK(FINE(link_gate_down(&err)) && !is_up(LINK_GATE_IF));
 		new_network(false);
 		agent_end(six);
 	}
@@ -235,19 +235,19 @@ static void others(void)
 	bool ipv6 = true;
 
 	new_network(false);
-	CHECK(link_machine_up(&err) == 0);
+	CHECK(FINE(link_machine_up(&err)));
 	CHECK(has(addresses(), "lo/32 has 192.0.0.5\n"));
-	CHECK(link_sink_up(&ipv6, &err) == 0 && is_up(LINK_SINK_IF));
+	CHECK(FINE(link_sink_up(&ipv6, &err)) && is_up(LINK_SINK_IF));
 	CHECK(has(routes(), "sink type 1 table 254 scope 253\n"));
 	CHECK((strstr(list, "sink type 1 table 254 scope 0 six\n") != NULL) ==
 	      ipv6);
 	ipv6 = false;
 	new_network(false);
-	CHECK(link_sink_up(&ipv6, &err) == 0 && !ipv6);
+	CHECK(FINE(link_sink_up(&ipv6, &err)) && !ipv6);
 	CHECK(!strstr(routes(), "six"));
 	/* marked packets are this machine's; asked for twice, once there */
 	for (int i = 0; i < 2; i++) {
-		CHECK(link_tproxy_up(&err) == 0 && is_up("lo"));
+		CHECK(FINE(link_tproxy_up(&err)) && is_up("lo"));
 		CHECK(strcmp(listed(RTM_GETRULE, sizeof(struct fib_rule_hdr),
 				    list_rule),
 			     "mark 1 table 100\n") == 0);
@@ -268,14 +268,14 @@ static void bridge(void)
 	new_network(true);
 	close(fd);
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	CHECK(rtnl_open(&rt, 0, &err) == 0 &&
-	      rtnl_make_pair(&rt, &p, &err) == 0);
-	CHECK(rtnl_set_up(&rt, if_nametoindex("x"), true, &err) == 0 &&
-	      rtnl_set_up(&rt, if_nametoindex("eth7"), true, &err) == 0);
+	CHECK(FINE(rtnl_open(&rt, 0, &err)) &&
+	      FINE(rtnl_make_pair(&rt, &p, &err)));
+	CHECK(FINE(rtnl_set_up(&rt, if_nametoindex("x"), true, &err)) &&
+	      FINE(rtnl_set_up(&rt, if_nametoindex("eth7"), true, &err)));
 	memcpy(&r.ifr_addr, &in, sizeof(r.ifr_addr));
 	CHECK(ioctl(fd, SIOCSIFADDR, &r) == 0);
 	close(fd);
-	CHECK(link_bridge_up(true, &err) == 0 && is_up(LINK_GATE_IF) &&
+	CHECK(FINE(link_bridge_up(true, &err)) && is_up(LINK_GATE_IF) &&
 	      !if_nametoindex("eth7"));
 	CHECK(has(addresses(), "agent0/29 has 192.0.0.1\n") &&
 	      has(list, "agent0/64 has fd00:6d65:6d62::1\n"));
@@ -324,8 +324,8 @@ static void begin_sets(void)
 {
 	new_network(false);
 	memset(&sets, 0, sizeof(sets));
-	CHECK(ruleset_load(STR(RULES), &err) == 0 &&
-	      nftset_open(&sets, &err) == 0);
+	CHECK(FINE(ruleset_load(STR(RULES), &err)) &&
+	      FINE(nftset_open(&sets, &err)));
 }
 
 static void elements(void)
@@ -366,7 +366,7 @@ static void many(void)
 	begin_sets();
 	for (size_t i = 0; i < 200; i++)
 		v[i] = elem((uint8_t)i, 60);
-	CHECK(nftset_add(&sets, v, 200, 1, &err) == 0 && sets.n_used == 200);
+	CHECK(FINE(nftset_add(&sets, v, 200, 1, &err)) && sets.n_used == 200);
 	CHECK(has(set_of("host4_1"), "11.0.0.199 ") && has(list, "11.0.0.0 ") &&
 	      has(list, "11.0.0.100 "));
 	CHECK(nftset_add(&sets, &other, 1, 1, &err) == -ENOENT &&
@@ -401,7 +401,7 @@ static void full(void)
 	sets.n_used = most;
 	CHECK(nftset_add(&sets, &one, 1, 40000, &err) == -ENFILE);
 	CHECK(nftset_add(&sets, &one, 1, 51999, &err) == -ENFILE);
-	CHECK(nftset_add(&sets, &one, 1, 52000, &err) == 0);
+	CHECK(FINE(nftset_add(&sets, &one, 1, 52000, &err)));
 	/* the first one is there for longer */
 	CHECK(sets.n_used == 2);
 	mnl_socket_close(sets.nl);

@@ -46,15 +46,15 @@ static int run_gate(struct err *e)
 	if (pid == 0)
 		become_gate();
 	close(out[1]);
-	err_set(e, -EIO, "%s", strerror(EIO));
 	while (!ready && read_line(out[0], line, sizeof(line)))
 		ready = strstr(line, "\"event\":\"ready\"") != NULL;
 	close(in[1]);
 	if (waitpid(pid, &status, 0) != pid)
 		return -ECHILD;
-	if (ready)
-		return status == 0 ? 0 : -EPROTO;
-	return status == 1 << 8 ? -EIO : -EPROTO;
+	if (ready && status == 0)
+		return 0;
+	err_set(e, -EIO, "%s", strerror(EIO));
+	return !ready && status == 1 << 8 ? -EIO : -EPROTO;
 }
 
 /* Of the first process, once its libraries are there. */

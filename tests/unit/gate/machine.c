@@ -28,15 +28,6 @@ static int listen_for_sockets(void)
 	return fd;
 }
 
-/* The next one that is opened: the same as before where none was left open. */
-static int next_fd(void)
-{
-	int fd = dup(0);
-
-	close(fd);
-	return fd;
-}
-
 static bool is_at(int fd, uint16_t port)
 {
 	struct sockaddr_in at = {0};
@@ -72,9 +63,9 @@ static void handed_over(int taker)
 {
 	int before = next_fd(), from, fds[2];
 
-	CHECK(machine_open(ports, 2, TAKER, &err) == 0 && next_fd() == before);
+	CHECK(FINE(machine_open(ports, 2, TAKER, &err)) && next_fd() == before);
 	from = accept(taker, NULL, NULL);
-	CHECK(forward_take(from, fds, 2, &err) == 0);
+	CHECK(FINE(forward_take(from, fds, 2, &err)));
 	for (size_t i = 0; i < 2; i++) {
 		CHECK(is_at(fds[i], ports[i]));
 		CHECK(option_of(fds[i], SO_ACCEPTCONN) == 1 &&
@@ -101,7 +92,7 @@ static void nobody_there(void)
 	CHECK(machine_open(ports, 2, TAKER, &err) == -ENOENT &&
 	      next_fd() == before);
 	/* without ports it is not looked for */
-	CHECK(machine_open(ports, 0, TAKER, &err) == 0);
+	CHECK(FINE(machine_open(ports, 0, TAKER, &err)));
 	CHECK(machine_open(ports, 1, TAKER, &err) == -ENOENT);
 }
 

@@ -173,10 +173,10 @@ static void link_local(void)
 	static const int fine[] = {0, -EAFNOSUPPORT, -EOPNOTSUPP};
 	struct rtnl rt = {0};
 
-	CHECK(rtnl_open(&rt, 0, &err) == 0);
+	CHECK(FINE(rtnl_open(&rt, 0, &err)));
 	for (size_t i = 0; i < ARRAY_LEN(fine); i++) {
 		begin_refusing(RTM_NEWLINK, 0, fine[i]);
-		CHECK(rtnl_no_link_local(&rt, 1, &err) == 0);
+		CHECK(FINE(rtnl_no_link_local(&rt, 1, &err)));
 	}
 	begin_refusing(RTM_NEWLINK, 0, -EPERM);
 	CHECK(is_error(rtnl_no_link_local(&rt, 1, &err), -EPERM,
@@ -205,14 +205,14 @@ static void talks(void)
 	unsigned n = 0;
 	uint32_t seq;
 
-	CHECK(rtnl_open(&rt, 0, &err) == 0);
+	CHECK(FINE(rtnl_open(&rt, 0, &err)));
 	seq = rt.seq + 1;
 	begin_kernel(says_nothing);
 	put_message(RTM_NEWLINK, seq, 16)->nlmsg_flags = NLM_F_MULTI;
 	put_message(RTM_NEWLINK, seq, 16)->nlmsg_flags = NLM_F_MULTI;
 	put_message(NLMSG_DONE, seq, 4)->nlmsg_flags = NLM_F_MULTI;
 	put_failure(EIO);
-	CHECK(rtnl_dump(&rt, RTM_GETLINK, 16, count_messages, &n, &err) == 0);
+	CHECK(FINE(rtnl_dump(&rt, RTM_GETLINK, 16, count_messages, &n, &err)));
 	CHECK(n == 2 && kernel.at == 3);
 	begin_kernel(says_nothing);
 	put_message(RTM_NEWLINK, seq + 1, 16)->nlmsg_flags = NLM_F_MULTI;
@@ -235,18 +235,18 @@ static void routes(void)
 
 	new_network(false);
 	begin_kernel(NULL);
-	CHECK(link_sink_up(&ipv6, &err) == 0 && ipv6);
+	CHECK(FINE(link_sink_up(&ipv6, &err)) && ipv6);
 	begin_refusing(RTM_NEWROUTE, AF_INET6, -EOPNOTSUPP);
-	CHECK(link_sink_up(&ipv6, &err) == 0 && !ipv6);
+	CHECK(FINE(link_sink_up(&ipv6, &err)) && !ipv6);
 	begin_kernel(says_yes);
-	CHECK(link_sink_up(&ipv6, &err) == 0 && !ipv6);
+	CHECK(FINE(link_sink_up(&ipv6, &err)) && !ipv6);
 	ipv6 = true;
-	CHECK(link_sink_up(&ipv6, &err) == 0 && ipv6);
+	CHECK(FINE(link_sink_up(&ipv6, &err)) && ipv6);
 	begin_refusing(RTM_NEWROUTE, AF_INET, -EEXIST);
 	CHECK(is_error(link_sink_up(&ipv6, &err), -EEXIST,
 		       "a route to nowhere: File exists"));
 	begin_refusing(RTM_NEWRULE, 0, -EEXIST);
-	CHECK(link_tproxy_up(&err) == 0);
+	CHECK(FINE(link_tproxy_up(&err)));
 	begin_refusing(RTM_NEWRULE, 0, -EPERM);
 	CHECK(is_error(link_tproxy_up(&err), -EPERM,
 		       "rule for marked packets: Operation not permitted"));
@@ -268,7 +268,7 @@ static void log_answers(void)
 	put_message(RECORD, 0, 4);
 	put_message(RECORD, 0, 4);
 	put_answer(2, 0);
-	CHECK(nflog_open(&l, 77, &err) == 0 && kernel.at == 4);
+	CHECK(FINE(nflog_open(&l, 77, &err)) && kernel.at == 4);
 	mnl_socket_close(l.nl);
 	begin_kernel(says_nothing);
 	put_answer(1, 0);
@@ -339,7 +339,7 @@ static void log_questions(void)
 	struct nflog l;
 
 	begin_kernel(looks_at_log);
-	CHECK(nflog_open(&l, 77, &err) == 0 && kernel.n_sent == 2);
+	CHECK(FINE(nflog_open(&l, 77, &err)) && kernel.n_sent == 2);
 	mnl_socket_close(l.nl);
 }
 
@@ -359,17 +359,17 @@ static void lost_records(void)
 	unsigned n = 0;
 
 	begin_kernel(says_yes);
-	CHECK(nflog_open(&l, 77, &err) == 0);
+	CHECK(FINE(nflog_open(&l, 77, &err)));
 	begin_kernel(says_nothing);
 	put_failure(ENOBUFS);
 	put_message(RECORD, 0, 4);
 	put_failure(ENOBUFS);
-	CHECK(nflog_read(&l, no_record, &n, &lost, &err) == 0 && lost == 2 &&
+	CHECK(FINE(nflog_read(&l, no_record, &n, &lost, &err)) && lost == 2 &&
 	      n == 0 && kernel.at == 4);
 	begin_kernel(says_nothing);
 	for (unsigned i = 0; i < NFLOG_READS_MAX + 1; i++)
 		put_failure(ENOBUFS);
-	CHECK(nflog_read(&l, no_record, &n, &lost, &err) == 0 &&
+	CHECK(FINE(nflog_read(&l, no_record, &n, &lost, &err)) &&
 	      lost == NFLOG_READS_MAX && kernel.at == NFLOG_READS_MAX);
 	begin_kernel(says_nothing);
 	put_failure(ENOBUFS);
@@ -388,7 +388,7 @@ static void tracking(void)
 	put_message(NFNL_SUBSYS_CTNETLINK << 8, 1, 4);
 	put_answer(1, 0);
 	put_failure(EIO);
-	CHECK(conntrack_check(&err) == 0 && kernel.at == 2);
+	CHECK(FINE(conntrack_check(&err)) && kernel.at == 2);
 	begin_kernel(says_nothing);
 	put_message(NFNL_SUBSYS_CTNETLINK << 8, 1, 4);
 	put_answer(1, -EPERM);
@@ -423,7 +423,7 @@ static int add_elements(unsigned n)
 static void begin_sets(void)
 {
 	memset(&sets, 0, sizeof(sets));
-	CHECK(nftset_open(&sets, &err) == 0);
+	CHECK(FINE(nftset_open(&sets, &err)));
 	sets.seq = 10; /* then elements are from 11 on */
 	begin_kernel(says_nothing);
 }

@@ -36,6 +36,18 @@
 
 static struct err err;
 
+/* Does a call that is given &err do what it is for, and say nothing? */
+#define FINE(call) (err.text[0] = '\0', (call) == 0 && !err.text[0])
+
+/* The next descriptor: the same as before where none was left open. */
+static inline int next_fd(void)
+{
+	int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+
+	close(fd);
+	return fd;
+}
+
 static inline void put_plan(const char *name, const char *text)
 {
 	char path[64];

@@ -5,20 +5,20 @@
 #include "runtime/gate/packet/fence.h"
 #include "runtime/gate/packet/link.h"
 #include "runtime/gate/packet/podports.h"
-#include "tests/check.h"
+#include "runtime/gate/packet/ruleset.h"
+#include "tests/unit/gate/plans.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/rtnetlink.h>
-#include <sched.h>
-#include <string.h>
-#include <sys/socket.h>
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define MTU 1399u
 
-static struct err err;
 static const uint8_t own[4] = {198, 51, 100, 7}, gateway[4] = {198, 51, 100, 1};
 static const uint8_t there[6] = {2, 0, 0, 0, 0, 9};
 
@@ -77,25 +77,25 @@ static void make_pod(struct rtnl *rt)
 		.name = LINK_AGENT_IF, .other = "node", .mtu = MTU};
 	uint32_t index;
 
-	CHECK(rtnl_open(rt, 0, &err) == 0);
-	CHECK(rtnl_make_pair(rt, &wire, &err) == 0);
+	CHECK(FINE(rtnl_open(rt, 0, &err)));
+	CHECK(FINE(rtnl_make_pair(rt, &wire, &err)));
 	index = if_nametoindex(LINK_AGENT_IF);
-	CHECK(rtnl_set_up(rt, if_nametoindex("lo"), true, &err) == 0);
-	CHECK(rtnl_set_up(rt, if_nametoindex("node"), true, &err) == 0);
-	CHECK(rtnl_set_up(rt, index, true, &err) == 0);
+	CHECK(FINE(rtnl_set_up(rt, if_nametoindex("lo"), true, &err)));
+	CHECK(FINE(rtnl_set_up(rt, if_nametoindex("node"), true, &err)));
+	CHECK(FINE(rtnl_set_up(rt, index, true, &err)));
 	CHECK(add_address(rt, index) == 0 && add_default(rt, index) == 0 &&
 	      add_neighbour(rt, index) == 0);
 }
 
-static bool has_uplink(void)
+static bool has_uplink(const char *name)
 {
 	struct link_facts f;
 	const struct link_if *up;
 
-	CHECK(link_facts_read(&f, &err) == 0);
+	CHECK(FINE(link_facts_read(&f, &err)));
 	up = link_facts_uplink(&f);
-	return up && strcmp(up->name, LINK_AGENT_IF) == 0 && up->mtu == MTU &&
-	       up->up && up->has_v4 && f.n_gateways == 1;
+	return up && strcmp(up->name, name) == 0 && up->mtu == MTU && up->up &&
+	       up->has_v4 && f.n_gateways == 1;
 }
 
 static int no_wire(void)
@@ -109,29 +109,154 @@ static int no_wire(void)
 	return rc;
 }
 
-static bool is_listening(int fd)
+static const struct link_if *find_if(struct link_facts *f, const char *name)
 {
-	int on = 0;
-	socklen_t n = sizeof(on);
+	CHECK(FINE(link_facts_read(f, &err)));
+	for (uint32_t i = 0; i < f->n_ifs; i++)
+		if (strcmp(f->ifs[i].name, name) == 0)
+			return &f->ifs[i];
+	return NULL;
+}
 
-	return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &on, &n) == 0 && on;
+static bool is_up(const char *name)
+{
+	struct link_facts f;
+	const struct link_if *i = find_if(&f, name);
+
+	return i && i->up;
+}
+
+/* Which network it is, of a descriptor; -1: of this process. */
+static ino_t network(int fd)
+{
+	struct stat st = {0};
+
+	CHECK((fd < 0 ? stat("/proc/self/ns/net", &st) : fstat(fd, &st)) == 0);
+	return st.st_ino;
+}
+
+/* --- ports ---------------------------------------------------------------- */
+
+static int option_of(int fd, int level, int option)
+{
+	int value = -1;
+	socklen_t n = sizeof(value);
+
+	CHECK(getsockopt(fd, level, option, &value, &n) == 0);
+	return value;
+}
+
+static bool is_listening(int fd, uint16_t port)
+{
+	struct sockaddr_in6 at = {0};
+	struct tcp_info info = {0};
+	socklen_t n = sizeof(at), m = sizeof(info);
+
+	return getsockname(fd, (struct sockaddr *)&at, &n) == 0 &&
+	       at.sin6_family == AF_INET6 && ntohs(at.sin6_port) == port &&
+	       option_of(fd, SOL_SOCKET, SO_ACCEPTCONN) == 1 &&
+	       option_of(fd, IPPROTO_IPV6, IPV6_V6ONLY) == 0 &&
+	       getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &m) == 0 &&
+	       info.tcpi_sacked == 128 && fcntl(fd, F_GETFD) == FD_CLOEXEC;
+}
+
+/* The third network has the Pod's addresses and routes once more. */
+static void third_network(int of)
+{
+	int here = podlink_netns(&err), third = ioctl(of, SIOCGSKNS);
+	struct link_facts f, own_f;
+	const struct link_if *own_if = find_if(&own_f, LINK_AGENT_IF), *i;
+
+	CHECK(third >= 0 && network(third) != network(here));
+	CHECK(setns(third, CLONE_NEWNET) == 0);
+	CHECK(has_uplink("ports1"));
+	i = find_if(&f, "ports1");
+	CHECK(i && own_if && memcmp(i->mac, own_if->mac, 6) == 0 && !i->has_v6);
+	CHECK(f.n_ifs == 2 && !is_up("lo"));
+	CHECK(setns(here, CLONE_NEWNET) == 0);
+	close(third);
+	close(here);
+}
+
+/* Kernels differ in what of nf_tables they have. */
+static bool hands_frames_on(void)
+{
+	static const char text[] =
+		"table netdev try {\n"
+		"	chain in {\n"
+		"		type filter hook ingress device \"lo\" priority filter; policy accept;\n"
+		"		arp operation reply dup to \"lo\"\n"
+		"		tcp dport 1 fwd to \"lo\"\n"
+		"	}\n"
+		"}\n";
+	bool ok = FINE(ruleset_put("netdev try", STR(text), &err)) &&
+		  FINE(ruleset_drop("netdev try", &err));
+
+	if (!ok)
+		printf("no ports here: %s\n", err.text);
+	return ok;
 }
 
 static void ports_of(const struct podlink *l)
 {
-	static const uint16_t ports[] = {80, 8080};
-	int fds[2] = {-1, -1};
+	static const uint16_t ports[] = {80, 8080}, twice[] = {80, 80};
+	static const uint16_t many[LIMIT_PUBLISHED + 1] = {1};
+	ino_t here = network(-1);
+	int fds[2] = {-1, -1}, before = next_fd();
 
-	CHECK(podports_open(l, ports, 0, fds, &err) == 0 && fds[0] == -1);
-	if (podports_open(l, ports, 2, fds, &err) < 0) {
-		/* kernels differ in what of nf_tables they have */
-		printf("no ports here: %s\n", err.text);
+	CHECK(FINE(podports_open(l, ports, 0, fds, &err)) && fds[0] == -1);
+	CHECK(podports_open(l, many, LIMIT_PUBLISHED + 1, fds, &err) ==
+		      -EPROTO &&
+	      strcmp(err.text, "too many published ports") == 0);
+	if (!hands_frames_on())
 		return;
-	}
-	CHECK(is_listening(fds[0]) && is_listening(fds[1]));
-	CHECK(if_nametoindex("ports0") && !if_nametoindex("ports1"));
+	/* one that is taken leaves nothing, and the process where it was */
+	CHECK(podports_open(l, twice, 2, fds, &err) == -EADDRINUSE &&
+	      strcmp(err.text, "port 80 of the Pod: Address already in use") ==
+		      0);
+	CHECK(next_fd() == before && network(-1) == here &&
+	      !if_nametoindex("ports0"));
+	CHECK(FINE(podports_open(l, ports, 2, fds, &err)));
+	CHECK(network(-1) == here);
+	CHECK(is_listening(fds[0], 80) && is_listening(fds[1], 8080));
+	CHECK(is_up("ports0") && !if_nametoindex("ports1"));
+	third_network(fds[0]);
+	third_network(fds[1]);
 	close(fds[0]);
 	close(fds[1]);
+	CHECK(next_fd() == before);
+	/* what is there already is not made twice */
+	CHECK(podports_open(l, ports, 2, fds, &err) == -EEXIST &&
+	      strcmp(err.text, "making the link ports0: File exists") == 0);
+	CHECK(next_fd() == before);
+}
+
+/* --- the wire ------------------------------------------------------------- */
+
+/* Somebody who stays in P. */
+static pid_t agent(int back)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		(void)setns(back, CLONE_NEWNET);
+		for (;;)
+			pause();
+	}
+	return pid;
+}
+
+static void pair_with(pid_t peer)
+{
+	const struct rtnl_pair p = {.name = LINK_GATE_IF,
+				    .other = LINK_AGENT_IF,
+				    .peer = peer,
+				    .mtu = 1300};
+	auto_rtnl struct rtnl rt = {0};
+
+	CHECK(FINE(rtnl_open(&rt, 0, &err)) &&
+	      FINE(rtnl_make_pair(&rt, &p, &err)));
+	CHECK(if_nametoindex(LINK_GATE_IF));
 }
 
 /* In N from then on; back is P. */
@@ -139,21 +264,32 @@ static void take_and_return(int back)
 {
 	static struct podlink l;
 	struct link_facts f;
+	const struct link_if *wire;
+	int before = next_fd();
+	pid_t pid = agent(back);
 
-	CHECK(podlink_return(&l, &err) == 0); /* nothing was taken */
-	CHECK(podlink_leave(&l, &err) == 0 && !if_nametoindex(LINK_AGENT_IF));
-	CHECK(podlink_take(&l, &err) == 0 && has_uplink());
+	CHECK(FINE(podlink_return(&l, &err))); /* nothing was taken */
+	CHECK(FINE(podlink_leave(&l, &err)) && !if_nametoindex(LINK_AGENT_IF));
+	CHECK(network(-1) != network(back) &&
+	      network(l.netns) == network(back));
+	CHECK(is_up("lo") && !l.taken);
+	CHECK(FINE(podlink_take(&l, &err)) && has_uplink(LINK_AGENT_IF));
+	CHECK(l.taken);
+	pair_with(pid);
 	ports_of(&l);
-	CHECK(podlink_return(&l, &err) == 0 && !if_nametoindex(LINK_AGENT_IF));
-	CHECK(podlink_return(&l, &err) == 0);
+	CHECK(FINE(podlink_return(&l, &err)) && !if_nametoindex(LINK_AGENT_IF));
+	CHECK(!if_nametoindex(LINK_GATE_IF) && !l.taken);
+	CHECK(FINE(podlink_return(&l, &err)));
 	CHECK(setns(back, CLONE_NEWNET) == 0);
-	CHECK(if_nametoindex(LINK_AGENT_IF) && link_facts_read(&f, &err) == 0);
-	for (uint32_t i = 0; i < f.n_ifs; i++)
-		if (strcmp(f.ifs[i].name, LINK_AGENT_IF) == 0)
-			CHECK(!f.ifs[i].up && f.ifs[i].has_v4 &&
-			      f.ifs[i].mtu == MTU);
+	wire = find_if(&f, LINK_AGENT_IF);
+	CHECK(wire && !wire->up && wire->has_v4 && wire->mtu == MTU);
 	CHECK(f.n_defaults == 0);
 	CHECK(no_wire() == -ENODEV);
+	rtnl_done(&l.pod);
+	close(l.netns);
+	CHECK(next_fd() == before);
+	kill(pid, SIGKILL);
+	CHECK(waitpid(pid, NULL, 0) == pid);
 }
 
 static void fences(void)
@@ -162,8 +298,8 @@ static void fences(void)
 		printf("no fence here: %s\n", err.text);
 		return;
 	}
-	CHECK(fence_raise(&err) == 0);
-	CHECK(fence_lift(&err) == 0 && fence_lift(&err) == 0);
+	CHECK(FINE(fence_raise(&err)));
+	CHECK(FINE(fence_lift(&err)) && FINE(fence_lift(&err)));
 }
 
 static int in_namespaces(void)
@@ -174,22 +310,30 @@ static int in_namespaces(void)
 	CHECK(no_wire() == -ENODEV); /* an empty one */
 	make_pod(&rt);
 	/* its other end is an interface that is none of the agent's */
-	CHECK(podlink_alone(&err) == -EBUSY && strstr(err.text, "node"));
-	CHECK(rtnl_set_up(&rt, if_nametoindex("node"), false, &err) == 0);
-	CHECK(podlink_alone(&err) == 0);
-	CHECK(rtnl_set_up(&rt, if_nametoindex("node"), true, &err) == 0);
+	CHECK(podlink_alone(&err) == -EBUSY &&
+	      strcmp(err.text, "the Pod has another interface, node, which no "
+			       "policy is held on") == 0);
+	CHECK(FINE(rtnl_set_up(&rt, if_nametoindex("node"), false, &err)));
+	CHECK(FINE(podlink_alone(&err)));
+	/* one that is down leads nowhere */
+	CHECK(FINE(
+		rtnl_set_up(&rt, if_nametoindex(LINK_AGENT_IF), false, &err)));
+	CHECK(no_wire() == -ENODEV);
+	CHECK(FINE(
+		rtnl_set_up(&rt, if_nametoindex(LINK_AGENT_IF), true, &err)));
+	CHECK(FINE(rtnl_set_up(&rt, if_nametoindex("node"), true, &err)));
+	CHECK(no_wire() == -ENODEV); /* the route went with it */
+	CHECK(add_default(&rt, if_nametoindex(LINK_AGENT_IF)) == 0);
 	fences();
 	back = podlink_netns(&err);
-	CHECK(back >= 0);
+	CHECK(back >= 0 && network(back) == network(-1));
 	take_and_return(back);
+	close(back);
 	rtnl_done(&rt);
 	return check_status();
 }
 
 int main(void)
 {
-	if (unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0)
-		return in_namespaces();
-	printf("no namespaces of a user's own here: not tried\n");
-	return check_status();
+	return enter_room() ? in_namespaces() : NOT_HERE;
 }

@@ -7,6 +7,7 @@
 #include "runtime/gate/packet/fence.h"
 #include "tests/unit/gate/plans.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <nftables/libnftables.h>
 
@@ -37,6 +38,37 @@
 #define LONG                                                                   \
 	"a123456789012345678901234567890123456789"                             \
 	"0123456789012345678901234567890123456789"
+
+/* Of libnftables: which of its calls finds no memory, or NULL. */
+static const char *without;
+
+/* These take the library's place in all of this program. */
+struct nft_ctx *nft_ctx_new(uint32_t flags)
+{
+	static struct nft_ctx *(*real)(uint32_t);
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "nft_ctx_new");
+	return without && strcmp(without, "new") == 0 ? NULL : real(flags);
+}
+
+int nft_ctx_buffer_output(struct nft_ctx *ctx)
+{
+	static int (*real)(struct nft_ctx *);
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "nft_ctx_buffer_output");
+	return without && strcmp(without, "output") == 0 ? 1 : real(ctx);
+}
+
+int nft_ctx_buffer_error(struct nft_ctx *ctx)
+{
+	static int (*real)(struct nft_ctx *);
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "nft_ctx_buffer_error");
+	return without && strcmp(without, "error") == 0 ? 1 : real(ctx);
+}
 
 static char list[4096];
 
@@ -79,12 +111,12 @@ static void loaded(void)
 	CHECK(!*listed("inet membrane"));
 	CHECK(is_refused(ruleset_verify(STR(RULES), &err)) &&
 	      has(err.text, "No such file"));
-	CHECK(ruleset_load(STR(RULES), &err) == 0);
+	CHECK(FINE(ruleset_load(STR(RULES), &err)));
 	CHECK(has(listed("inet membrane"), "set host4_1"));
-	CHECK(ruleset_verify(STR(RULES), &err) == 0);
+	CHECK(FINE(ruleset_verify(STR(RULES), &err)));
 	CHECK(ruleset_load(STR(RULES), &err) == -EEXIST &&
 	      has(err.text, "table inet membrane exists already"));
-	CHECK(ruleset_verify(STR(RULES), &err) == 0);
+	CHECK(FINE(ruleset_verify(STR(RULES), &err)));
 }
 
 /* What the kernel has counted is no difference; all else is. */
@@ -93,8 +125,8 @@ static void compared(void)
 	static const char text[] = TABLE(SETS "\n" CHAIN);
 
 	new_network(false);
-	CHECK(ruleset_load(STR(text), &err) == 0 &&
-	      ruleset_verify(STR(text), &err) == 0);
+	CHECK(FINE(ruleset_load(STR(text), &err)) &&
+	      FINE(ruleset_verify(STR(text), &err)));
 	CHECK(ruleset_verify(STR(TABLE(SETS)), &err) == -EPROTO);
 	CHECK(strcmp(err.text, "line 11: written is '}', the kernel holds "
 			       "'chain'") == 0);
@@ -104,10 +136,10 @@ static void compared(void)
 	CHECK(strcmp(err.text, "line 2: written is '" LONG
 			       "', the kernel holds 'membrane'") == 0);
 	new_network(false);
-	CHECK(ruleset_load(STR(TABLE("	set " LONG "x {\n"
-				     "		type ipv4_addr\n"
-				     "	}\n")),
-			   &err) == 0);
+	CHECK(FINE(ruleset_load(STR(TABLE("	set " LONG "x {\n"
+					  "		type ipv4_addr\n"
+					  "	}\n")),
+				&err)));
 	CHECK(ruleset_verify(STR("table inet membrane {\n\tset a {\n"), &err) ==
 	      -EPROTO);
 	CHECK(strcmp(err.text, "line 2: written is 'a', the kernel holds '" LONG
@@ -133,15 +165,15 @@ static void long_reasons(void)
 static void tried(void)
 {
 	new_network(false);
-	CHECK(ruleset_check(STR(RULES), &err) == 0 &&
+	CHECK(FINE(ruleset_check(STR(RULES), &err)) &&
 	      !*listed("inet membrane"));
 	CHECK(is_refused(ruleset_check(STR("table inet {\n"), &err)));
 	CHECK(is_refused(ruleset_check_next(STR(RULES), &err)) &&
 	      has(err.text, "No such file"));
-	CHECK(ruleset_load(STR(RULES), &err) == 0);
-	CHECK(ruleset_check_next(STR(TABLE(CHAIN)), &err) == 0);
+	CHECK(FINE(ruleset_load(STR(RULES), &err)));
+	CHECK(FINE(ruleset_check_next(STR(TABLE(CHAIN)), &err)));
 	CHECK(is_refused(ruleset_check_next(STR("table inet {\n"), &err)));
-	CHECK(ruleset_verify(STR(RULES), &err) == 0);
+	CHECK(FINE(ruleset_verify(STR(RULES), &err)));
 }
 
 static void replaced(void)
@@ -154,17 +186,17 @@ static void replaced(void)
 	new_network(false);
 	CHECK(is_refused(ruleset_replace(STR(next), STR(""), &err)) &&
 	      !*listed("inet membrane"));
-	CHECK(ruleset_load(STR(RULES), &err) == 0);
+	CHECK(FINE(ruleset_load(STR(RULES), &err)));
 	/* the one or the other: what is refused changes nothing */
 	CHECK(is_refused(ruleset_replace(STR(next),
 					 STR("add element inet membrane "
 					     "host4_2 { 11.0.0.1 }\n"),
 					 &err)));
-	CHECK(ruleset_verify(STR(RULES), &err) == 0);
-	CHECK(ruleset_replace(STR(next),
-			      STR("add element inet membrane host4_1 { "
-				  "11.0.0.1 timeout 1h }\n"),
-			      &err) == 0);
+	CHECK(FINE(ruleset_verify(STR(RULES), &err)));
+	CHECK(FINE(ruleset_replace(STR(next),
+				   STR("add element inet membrane host4_1 { "
+				       "11.0.0.1 timeout 1h }\n"),
+				   &err)));
 	CHECK(has(listed("inet membrane"), "11.0.0.1 timeout 1h") &&
 	      !strstr(list, "chain"));
 	/* a text that the kernel lists in other words */
@@ -181,22 +213,22 @@ static void tables_beside(void)
 			  two[] = "table inet other {\n\tchain b {\n\t}\n}\n";
 
 	new_network(false);
-	CHECK(ruleset_load(STR(RULES), &err) == 0);
-	CHECK(ruleset_put("inet other", STR(one), &err) == 0);
+	CHECK(FINE(ruleset_load(STR(RULES), &err)));
+	CHECK(FINE(ruleset_put("inet other", STR(one), &err)));
 	CHECK(strcmp(listed("inet other"), one) == 0);
-	CHECK(ruleset_put("inet other", STR(two), &err) == 0);
+	CHECK(FINE(ruleset_put("inet other", STR(two), &err)));
 	CHECK(strcmp(listed("inet other"), two) == 0);
 	CHECK(is_refused(ruleset_put("inet other", STR("table {"), &err)));
 	CHECK(strcmp(listed("inet other"), two) == 0);
-	CHECK(ruleset_drop("inet other", &err) == 0 && !*listed("inet other"));
-	CHECK(ruleset_drop("inet other", &err) == 0 && !*listed("inet other"));
+	CHECK(FINE(ruleset_drop("inet other", &err)) && !*listed("inet other"));
+	CHECK(FINE(ruleset_drop("inet other", &err)) && !*listed("inet other"));
 	CHECK(is_refused(ruleset_put("inet other {", STR(two), &err)));
 	CHECK(is_refused(ruleset_drop("inet other {", &err)));
-	CHECK(fence_raise(&err) == 0 &&
+	CHECK(FINE(fence_raise(&err)) &&
 	      has(listed("inet fence"), "hook output"));
-	CHECK(fence_raise(&err) == 0 && fence_lift(&err) == 0);
-	CHECK(!*listed("inet fence") && fence_lift(&err) == 0);
-	CHECK(ruleset_verify(STR(RULES), &err) == 0);
+	CHECK(FINE(fence_raise(&err)) && FINE(fence_lift(&err)));
+	CHECK(!*listed("inet fence") && FINE(fence_lift(&err)));
+	CHECK(FINE(ruleset_verify(STR(RULES), &err)));
 }
 
 static struct addr addr_of(const char *text)
@@ -253,18 +285,57 @@ static void hosts(void)
 	CHECK(text.n == 0);
 	new_network(false);
 	/* nothing to do, so nothing that there has to be */
-	CHECK(ruleset_hosts(STR(all), &h, &err) == 0);
+	CHECK(FINE(ruleset_hosts(STR(all), &h, &err)));
 	hosts_of("10.0.0.6", "10.0.0.7", &h);
-	CHECK(ruleset_hosts(STR(TABLE("")), &h, &err) == 0);
+	CHECK(FINE(ruleset_hosts(STR(TABLE("")), &h, &err)));
 	CHECK(is_refused(ruleset_hosts(STR(all), &h, &err)));
-	CHECK(ruleset_load(STR(all), &err) == 0 &&
-	      ruleset_hosts(STR(all), &h, &err) == 0);
+	CHECK(FINE(ruleset_load(STR(all), &err)) &&
+	      FINE(ruleset_hosts(STR(all), &h, &err)));
 	CHECK(has(listed("inet membrane"), "elements = { 10.0.0.5 }") &&
 	      has(list, "elements = { fd00::5 }") &&
 	      has(list, "elements = { 10.0.0.6 . 3128 }") &&
 	      has(list, "elements = { 10.0.0.7 . 53 }"));
-	CHECK(ruleset_verify(STR(all), &err) == 0);
+	CHECK(FINE(ruleset_verify(STR(all), &err)));
 	arena_free(a);
+}
+
+/* Without it nothing is taken for done. */
+static void no_memory(void)
+{
+	static const char *const calls[] = {"new", "output", "error"};
+	static const char none[] = "libnftables: out of memory";
+	struct names_hosts h;
+
+	new_network(false);
+	hosts_of("10.0.0.6", "10.0.0.7", &h);
+	CHECK(FINE(ruleset_load(STR(RULES), &err)));
+	for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+		without = calls[i];
+		CHECK(ruleset_load(STR(RULES), &err) == -ENOMEM &&
+		      strcmp(err.text, none) == 0);
+		CHECK(ruleset_verify(STR(RULES), &err) == -ENOMEM &&
+		      strcmp(err.text, none) == 0);
+		CHECK(ruleset_replace(STR(RULES), STR(""), &err) == -ENOMEM &&
+		      strcmp(err.text, none) == 0);
+		CHECK(ruleset_put("inet other", STR(RULES), &err) == -ENOMEM &&
+		      strcmp(err.text, none) == 0);
+		CHECK(ruleset_drop("inet other", &err) == -ENOMEM &&
+		      strcmp(err.text, none) == 0);
+		CHECK(ruleset_check(STR(RULES), &err) == -ENOMEM &&
+		      strcmp(err.text, none) == 0);
+		CHECK(ruleset_check_next(STR(RULES), &err) == -ENOMEM &&
+		      strcmp(err.text, none) == 0);
+		CHECK(ruleset_hosts(STR(RULES), &h, &err) == -ENOMEM &&
+		      strcmp(err.text, none) == 0);
+		CHECK(fence_raise(&err) == -ENOMEM &&
+		      strcmp(err.text,
+			     "the fence: libnftables: out of memory") == 0);
+		CHECK(fence_lift(&err) == -ENOMEM &&
+		      strcmp(err.text,
+			     "the fence: libnftables: out of memory") == 0);
+	}
+	without = NULL;
+	CHECK(FINE(ruleset_verify(STR(RULES), &err)));
 }
 
 int main(void)
@@ -278,5 +349,6 @@ int main(void)
 	replaced();
 	tables_beside();
 	hosts();
+	no_memory();
 	return check_status();
 }

@@ -42,7 +42,7 @@ static const char rules[] =
 static bool begin_network(void)
 {
 	new_network(false);
-	if (ruleset_load(STR(rules), &err) == 0)
+	if (FINE(ruleset_load(STR(rules), &err)))
 		return true;
 	/* kernels differ in what of nf_tables they have */
 	printf("no such rules here: %s\n", err.text);
@@ -113,7 +113,7 @@ static unsigned read_log(struct nflog *l, uint64_t want_lost)
 	uint64_t lost = 99;
 
 	logged.n = 0;
-	CHECK(nflog_read(l, take_log, &logged, &lost, &err) == 0);
+	CHECK(FINE(nflog_read(l, take_log, &logged, &lost, &err)));
 	CHECK_MSG(lost == want_lost, "%u", (unsigned)lost);
 	return logged.n;
 }
@@ -134,8 +134,8 @@ static void groups(void)
 {
 	struct nflog refused, granted, twice;
 
-	CHECK(nflog_open(&refused, GATE_LOG_REFUSED, &err) == 0 &&
-	      nflog_open(&granted, GATE_LOG_GRANTED, &err) == 0);
+	CHECK(FINE(nflog_open(&refused, GATE_LOG_REFUSED, &err)) &&
+	      FINE(nflog_open(&granted, GATE_LOG_GRANTED, &err)));
 	CHECK(widest(nflog_fd(&refused)) == widest(-1));
 	CHECK(read_log(&refused, 0) == 0);
 	say_to(REFUSED, 1);
@@ -150,7 +150,7 @@ static void groups(void)
 	CHECK(nflog_open(&twice, GATE_LOG_GRANTED, &err) == -EPERM &&
 	      strstr(err.text, "nflog group 78: ") && nflog_fd(&twice) == -1);
 	mnl_socket_close(granted.nl);
-	CHECK(nflog_open(&twice, GATE_LOG_GRANTED, &err) == 0);
+	CHECK(FINE(nflog_open(&twice, GATE_LOG_GRANTED, &err)));
 	mnl_socket_close(twice.nl);
 	mnl_socket_close(refused.nl);
 }
@@ -161,7 +161,7 @@ static void many_logged(void)
 	struct nflog l;
 	int small = 1;
 
-	CHECK(nflog_open(&l, GATE_LOG_REFUSED, &err) == 0);
+	CHECK(FINE(nflog_open(&l, GATE_LOG_REFUSED, &err)));
 	for (unsigned i = 0; i < NFLOG_READS_MAX + 3; i++)
 		say_to(REFUSED, 1);
 	CHECK(read_log(&l, 0) == NFLOG_READS_MAX && read_log(&l, 0) == 3);
@@ -181,11 +181,11 @@ static void unread(void)
 	struct flows f;
 	uint64_t lost;
 
-	CHECK(nflog_open(&l, GATE_LOG_REFUSED, &err) == 0);
+	CHECK(FINE(nflog_open(&l, GATE_LOG_REFUSED, &err)));
 	close(nflog_fd(&l));
 	CHECK(nflog_read(&l, take_log, &logged, &lost, &err) == -EBADF &&
 	      strcmp(err.text, "nflog: Bad file descriptor") == 0 && lost == 0);
-	CHECK(flows_open(&f, &err) == 0);
+	CHECK(FINE(flows_open(&f, &err)));
 	close(flows_fd(&f));
 	CHECK(flows_read(&f, NULL, NULL, &err) == -EBADF &&
 	      strcmp(err.text, "flows: Bad file descriptor") == 0);
@@ -216,14 +216,14 @@ static void take_flow(void *data, const struct flow *f)
 static uint32_t forgotten(struct flows *f)
 {
 	memset(&told, 0, sizeof(told));
-	CHECK(flows_read(f, take_flow, &told, &err) == 0);
+	CHECK(FINE(flows_read(f, take_flow, &told, &err)));
 	return told.ports;
 }
 
 static uint32_t left_over(struct flows *f)
 {
 	memset(&told, 0, sizeof(told));
-	CHECK(flows_rest(f, take_flow, &told, &err) == 0);
+	CHECK(FINE(flows_rest(f, take_flow, &told, &err)));
 	return told.ports;
 }
 
@@ -254,7 +254,7 @@ static void flows_of_each(void)
 	socklen_t n = sizeof(on);
 	struct flows f;
 
-	CHECK(flows_open(&f, &err) == 0);
+	CHECK(FINE(flows_open(&f, &err)));
 	CHECK(widest(flows_fd(&f)) == widest(-1));
 	CHECK(getsockopt(flows_fd(&f), SOL_NETLINK, NETLINK_BROADCAST_ERROR,
 			 &on, &n) == 0 &&
@@ -265,9 +265,9 @@ static void flows_of_each(void)
 	CHECK(left_over(&f) == (BIT(MARKED) | BIT(MOVED)) && told.n == 2);
 	CHECK(!is_waiting(flows_fd(&f)));
 	/* those whose source was changed, and no others */
-	CHECK(conntrack_check(&err) == 0);
+	CHECK(FINE(conntrack_check(&err)));
 	CHECK(left_over(&f) == (BIT(MARKED) | BIT(MOVED)));
-	CHECK(conntrack_forget(&err) == 0);
+	CHECK(FINE(conntrack_forget(&err)));
 	CHECK(is_waiting(flows_fd(&f)));
 	CHECK(forgotten(&f) == BIT(MOVED) && told.n == 1);
 	CHECK(told.last.sent.packets == 1 && told.last.sent.bytes == 128 &&
@@ -284,7 +284,7 @@ static void waked(void)
 {
 	struct flows f;
 
-	CHECK(flows_open(&f, &err) == 0);
+	CHECK(FINE(flows_open(&f, &err)));
 	say_to(PLAIN, 1);
 	forget_all();
 	CHECK(!is_waiting(flows_fd(&f)));
@@ -299,7 +299,7 @@ static void many_flows(void)
 {
 	struct flows f;
 
-	CHECK(flows_open(&f, &err) == 0);
+	CHECK(FINE(flows_open(&f, &err)));
 	for (unsigned i = 0; i < FLOWS_READS_MAX + 2; i++) {
 		say_to(MARKED, 1);
 		forget_all();

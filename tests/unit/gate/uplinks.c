@@ -84,10 +84,10 @@ static void make_pair(const char *name, const char *other)
 	const struct rtnl_pair p = {.name = name, .other = other, .mtu = 1399};
 	auto_rtnl struct rtnl rt = {0};
 
-	CHECK(rtnl_open(&rt, 0, &err) == 0 &&
-	      rtnl_make_pair(&rt, &p, &err) == 0);
-	CHECK(rtnl_set_up(&rt, if_nametoindex(other), true, &err) == 0 &&
-	      rtnl_set_up(&rt, if_nametoindex(name), true, &err) == 0);
+	CHECK(FINE(rtnl_open(&rt, 0, &err)) &&
+	      FINE(rtnl_make_pair(&rt, &p, &err)));
+	CHECK(FINE(rtnl_set_up(&rt, if_nametoindex(other), true, &err)) &&
+	      FINE(rtnl_set_up(&rt, if_nametoindex(name), true, &err)));
 }
 
 static void give_address(const char *name)
@@ -109,7 +109,7 @@ static void add_default(const char *name, uint8_t family)
 	struct nlmsghdr *h;
 	struct rtmsg *r;
 
-	CHECK(rtnl_open(&rt, 0, &err) == 0);
+	CHECK(FINE(rtnl_open(&rt, 0, &err)));
 	h = rtnl_begin(&rt, RTM_NEWROUTE, NLM_F_CREATE | NLM_F_ACK);
 	r = mnl_nlmsg_put_extra_header(h, sizeof(*r));
 	r->rtm_family = family;
@@ -152,7 +152,7 @@ static void comes_in_time(void)
 
 		way = ways[i];
 		begin_world(false, uplink_comes);
-		CHECK(link_await_uplink(&f, 2001, &err) == 0);
+		CHECK(FINE(link_await_uplink(&f, 2001, &err)));
 		CHECK(has_uplink(&f, "up") && f.n_ifs == 3);
 		CHECK(world.quiet == 2 && world.n < POLLS_MAX);
 		/* always as long as is left */
@@ -189,12 +189,12 @@ static void comes_late(void)
 	CHECK(world.ms == 1003000);
 	/* whoever is late by a moment is there when it is looked for last */
 	begin_world(false, route_comes_late);
-	CHECK(link_await_uplink(&f, 2000, &err) == 0 && has_uplink(&f, "up"));
+	CHECK(FINE(link_await_uplink(&f, 2000, &err)) && has_uplink(&f, "up"));
 	/* no wait at all */
 	begin_world(false, NULL);
 	CHECK(link_await_uplink(&f, 0, &err) == -ETIMEDOUT && world.n == 0);
 	begin_world(true, NULL);
-	CHECK(link_await_uplink(&f, 0, &err) == 0 && world.n == 0 &&
+	CHECK(FINE(link_await_uplink(&f, 0, &err)) && world.n == 0 &&
 	      has_uplink(&f, LINK_SINK_IF));
 }
 
@@ -211,7 +211,7 @@ static void read_again(void)
 	begin_world(true, NULL);
 	world.before = sink_has_address;
 	world.kind = RTM_GETROUTE;
-	CHECK(link_await_uplink(&f, 1000, &err) == 0 && world.n == 0);
+	CHECK(FINE(link_await_uplink(&f, 1000, &err)) && world.n == 0);
 	CHECK(!world.before && has_uplink(&f, LINK_SINK_IF) &&
 	      link_facts_uplink(&f)->has_v4);
 }
@@ -241,7 +241,7 @@ static bool third_comes(unsigned nth)
 static void bridge(void)
 {
 	begin_world(true, bridge_comes);
-	CHECK(link_bridge_up(false, &err) == 0);
+	CHECK(FINE(link_bridge_up(false, &err)));
 	CHECK(if_nametoindex(LINK_GATE_IF) && !if_nametoindex("eth7"));
 	CHECK(world.quiet == 2 && world.n < POLLS_MAX &&
 	      world.waits[0] == LINK_BRIDGE_WAIT_MS &&
@@ -276,10 +276,10 @@ static void forwarding(void)
 	bool six = false;
 
 	begin_world(false, NULL);
-	CHECK(link_forwarding(&six, &err) == 0 && !six);
+	CHECK(FINE(link_forwarding(&six, &err)) && !six);
 	CHECK(is_on(FOUR) && !is_on(SIX));
 	six = true;
-	CHECK(link_forwarding(&six, &err) == 0 && six && is_on(SIX));
+	CHECK(FINE(link_forwarding(&six, &err)) && six && is_on(SIX));
 }
 
 /* Where nobody may mount another procfs. */
@@ -303,9 +303,9 @@ static int without(const char *folder)
 	begin_world(false, NULL);
 	if (strcmp(folder, "/proc/sys/net/ipv6") == 0) {
 		hide(folder);
-		CHECK(link_forwarding(&six, &err) == 0 && !six && is_on(FOUR));
+		CHECK(FINE(link_forwarding(&six, &err)) && !six && is_on(FOUR));
 	} else {
-		CHECK(link_forwarding(&six, &err) == 0);
+		CHECK(FINE(link_forwarding(&six, &err)));
 		begin_world(false, NULL);
 		hide(folder);
 		CHECK(link_forwarding(&six, &err) == -EPERM &&
