@@ -13,6 +13,8 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/fib_rules.h>
+#include <linux/neighbour.h>
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/netfilter/nfnetlink_log.h>
@@ -33,8 +35,8 @@ static struct {
 		uint64_t room[64];
 	} v[ANSWERS_MAX];
 	unsigned n, at;
-	uint64_t sent[4096];
-	size_t n_bytes;
+	bool noted; /* in said, a line for each */
+	char said[8192];
 } kernel;
 
 static void begin_kernel(int (*answer)(const struct nlmsghdr *h))
@@ -70,16 +72,62 @@ static void put_failure(int code)
 	kernel.v[kernel.n++].code = -code;
 }
 
+static void add_bytes(const void *p, size_t n)
+{
+	size_t at = strlen(kernel.said);
+
+	for (size_t i = 0; i < n; i++)
+		at += (size_t)snprintf(kernel.said + at,
+				       sizeof(kernel.said) - at, "%02x",
+				       ((const uint8_t *)p)[i]);
+	snprintf(kernel.said + at, sizeof(kernel.said) - at, " ");
+}
+
+static int note_attr(const struct nlattr *a, void *data)
+{
+	(void)data;
+	add_bytes(a, a->nla_len);
+	return MNL_CB_OK;
+}
+
+/* Type, flags, head, and what is behind that. */
+static void note(const struct nlmsghdr *h)
+{
+	static const struct {
+		uint16_t type;
+		size_t head;
+	} kinds[] = {
+		{RTM_NEWLINK, sizeof(struct ifinfomsg)},
+		{RTM_DELLINK, sizeof(struct ifinfomsg)},
+		{RTM_NEWADDR, sizeof(struct ifaddrmsg)},
+		{RTM_NEWROUTE, sizeof(struct rtmsg)},
+		{RTM_NEWRULE, sizeof(struct fib_rule_hdr)},
+		{RTM_NEWNEIGH, sizeof(struct ndmsg)},
+	};
+	size_t at = strlen(kernel.said);
+
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		if (kinds[i].type != h->nlmsg_type)
+			continue;
+		snprintf(kernel.said + at, sizeof(kernel.said) - at, "%u %x ",
+			 h->nlmsg_type, h->nlmsg_flags);
+		add_bytes(mnl_nlmsg_get_payload(h), kinds[i].head);
+		(void)mnl_attr_parse(h, (unsigned)kinds[i].head, note_attr,
+				     NULL);
+		kernel.said[strlen(kernel.said) - 1] = '\n';
+	}
+}
+
 /* These take the libraries' place in all of this program. */
 ssize_t mnl_socket_sendto(const struct mnl_socket *nl, const void *p, size_t n)
 {
 	const struct nlmsghdr *h = p;
 	int left = (int)n;
 
+	if (kernel.noted)
+		note(h);
 	if (!kernel.answer)
 		return send(mnl_socket_get_fd(nl), p, n, 0);
-	memcpy(kernel.sent, p, n);
-	kernel.n_bytes = n;
 	kernel.n_sent++;
 	for (; mnl_nlmsg_ok(h, left); h = mnl_nlmsg_next(h, &left))
 		if (h->nlmsg_flags & NLM_F_ACK) {
@@ -253,6 +301,115 @@ static void routes(void)
 	begin_refusing(RTM_NEWROUTE, 0, -EEXIST);
 	CHECK(is_error(link_tproxy_up(&err), -EEXIST,
 		       "route for marked packets: File exists"));
+}
+
+/* Since the last time. */
+static bool is_said(const char *want)
+{
+	bool same = strcmp(kernel.said, want) == 0;
+
+	if (!same)
+		fprintf(stderr, "said:\n%swanted:\n%s", kernel.said, want);
+	kernel.said[0] = '\0';
+	return same;
+}
+
+#define NO_ADDRESS	"10001a800c000a800500080001000"
+#define FOUR(last)	"08000200c000000" last " 08000100c000000" last
+#define SIX(type, last) "14000" type "00fd006d656d620000000000000000000" last
+
+/* A pair, both of whose ends are here: 1 is loopback, 3 the near end. */
+static void near_ends(void)
+{
+	bool ipv6 = true;
+	char pair[1024];
+
+	begin_kernel(NULL);
+	new_network(false);
+	kernel.noted = true;
+	CHECK(FINE(link_sink_up(&ipv6, &err)) && ipv6);
+	CHECK(is_said("16 605 00000000000000000000000000000000 "
+		      "0900030073696e6b00 08000400f0ff0000 "
+		      "3800128008000100766574682c0002802800018000000000000000"
+		      "0000000000000000000a00030073696e6b7800000008000400f0ff"
+		      "0000\n"
+		      "16 5 00000000030000000000000000000000 " NO_ADDRESS
+		      "400\n"
+		      "16 5 00000000030000000100000001000000\n"
+		      "24 605 02000000fe03fd0100000000 0800040003000000\n"
+		      "24 605 0a000000fe03fd0100000000 0800040003000000\n"));
+	new_network(false);
+	CHECK(FINE(link_gate_up(getpid(), 1399, true, &err)));
+	snprintf(
+		pair, sizeof(pair),
+		"16 605 00000000000000000000000000000000 "
+		"0b0003006167656e743000 0800040077050000 "
+		"0a000100026d656d6201 "
+		"4c0012800800010076657468400002803c00018000000000000000000000"
+		"0000000000000900030065746830000000000800040077050000"
+		"0a000100026d656d6202000008001300%08x\n%s",
+		htonl((uint32_t)getpid()),
+		"16 5 00000000030000000000000000000000 " NO_ADDRESS "400\n"
+		"20 505 021e000003000000 " FOUR(
+			"1") "\n"
+			     "16 5 00000000030000000100000001000000\n"
+			     "20 505 0a40020003000000 " SIX("2", "1") " " SIX(
+				     "1",
+				     "1") "\n"
+					  "28 505 020000000300000080000000 08000100c0000002 "
+					  "0a000200026d656d6202\n"
+					  "28 505 0a0000000300000080000000 " SIX(
+						  "1",
+						  "2") " 0a000200026d656d6202\n");
+	CHECK(is_said(pair));
+	CHECK(FINE(link_gate_down(&err)));
+	CHECK(is_said("16 5 00000000030000000000000001000000\n"));
+}
+
+/* 2 is the far end. */
+static void far_end(void)
+{
+	CHECK(FINE(link_agent_up(true, &err)));
+	CHECK(is_said(
+		"16 5 00000000010000000100000001000000\n"
+		"16 5 00000000020000000000000000000000 " NO_ADDRESS "000\n"
+		"20 505 021e000002000000 " FOUR(
+			"2") "\n"
+			     "16 5 00000000020000000100000001000000\n"
+			     "20 505 0a40020002000000 " SIX("2", "2") " " SIX(
+				     "1",
+				     "2") "\n"
+					  "28 505 020000000200000080000000 08000100c0000001 "
+					  "0a000200026d656d6201\n"
+					  "24 605 02000000fe03000100000000 0800040002000000 "
+					  "08000500c0000001\n"
+					  "28 505 0a0000000200000080000000 " SIX(
+						  "1",
+						  "1") " 0a000200026d656d6201\n"
+						       "24 605 0a000000fe03000100000000 0800040002000000 " SIX(
+							       "5", "1") "\n"));
+	/* what has a default route already has another gate */
+	CHECK(link_agent_up(true, &err) == -EEXIST &&
+	      strcmp(err.text, "route through 192.0.0.1: File exists") == 0);
+	kernel.said[0] = '\0';
+}
+
+/* What each asks for, to the byte: numbers are in the order of a processor that
+ * begins with the low one. */
+static void questions(void)
+{
+	if (htonl(1) == 1)
+		return;
+	near_ends();
+	far_end();
+	CHECK(FINE(link_tproxy_up(&err)));
+	CHECK(is_said("16 5 00000000010000000100000001000000\n"
+		      "32 605 0a0000006400000100000000 08000a0001000000 "
+		      "08000f0064000000 08000600fd7f0000\n"
+		      "24 505 0a0000006403fe0200000000 0800040001000000\n"));
+	CHECK(FINE(link_machine_up(&err)));
+	CHECK(is_said("16 5 00000000010000000100000001000000\n"
+		      "20 505 0220000001000000 " FOUR("5") "\n"));
 }
 
 /* --- what is logged ------------------------------------------------------- */
@@ -488,6 +645,7 @@ int main(void)
 	link_local();
 	talks();
 	routes();
+	questions();
 	log_answers();
 	log_questions();
 	lost_records();
