@@ -39,10 +39,10 @@ static int ask_kernel(unsigned message, uint32_t status, struct err *err)
 	do {
 		n = recv(mnl_socket_get_fd(nl), room, sizeof(room),
 			 MSG_DONTWAIT);
-		if (n > 0)
+		if (n >= 0)
 			n = mnl_cb_run(room, (size_t)n, SEQ,
 				       mnl_socket_get_portid(nl), NULL, NULL);
-	} while (n > 0 || (n < 0 && errno == EINTR));
+	} while (n > 0);
 	if (n < 0)
 		return err_set(err, -errno, "conntrack: %s", strerror(errno));
 	return 0;

@@ -16,6 +16,14 @@
 #include <poll.h>
 #include <string.h>
 
+struct addr link_addr(const char *text)
+{
+	struct addr a = {0};
+
+	ignore(addr_parse(str_of(text), &a));
+	return a;
+}
+
 static int take_fact(const struct nlmsghdr *h, void *facts)
 {
 	link_facts_add(facts, h);
@@ -41,6 +49,15 @@ int link_facts_read(struct link_facts *out, struct err *err)
 	return 0;
 }
 
+/* For so long at most. What it is nobody asks: all is read again. */
+static void await_event(struct rtnl *events, int64_t left_ms)
+{
+	struct pollfd p = {mnl_socket_get_fd(events->nl), POLLIN, 0};
+
+	ignore(poll(&p, 1, (int)left_ms));
+	ignore(recv(p.fd, events->room, sizeof(events->room), MSG_DONTWAIT));
+}
+
 int link_await_uplink(struct link_facts *out, int wait_ms, struct err *err)
 {
 	auto_rtnl struct rtnl events = {0};
@@ -50,7 +67,6 @@ int link_await_uplink(struct link_facts *out, int wait_ms, struct err *err)
 			   err);
 
 	while (rc == 0) {
-		struct pollfd p = {0};
 		int64_t left_ms = deadline_ms - clock_ms();
 
 		rc = link_facts_read(out, err);
@@ -59,10 +75,7 @@ int link_await_uplink(struct link_facts *out, int wait_ms, struct err *err)
 		if (left_ms <= 0)
 			return err_set(err, -ETIMEDOUT, "no uplink within %d s",
 				       wait_ms / 1000);
-		p = (struct pollfd){mnl_socket_get_fd(events.nl), POLLIN, 0};
-		if (poll(&p, 1, (int)left_ms) > 0)
-			ignore(recv(p.fd, events.room, sizeof(events.room),
-				    MSG_DONTWAIT));
+		await_event(&events, left_ms);
 	}
 	/* the route was there while its link was listed before it */
 	return rc < 0 ? rc : link_facts_read(out, err);
@@ -78,11 +91,9 @@ static int add_address(struct rtnl *rt, uint32_t index, const char *text,
 	struct nlmsghdr *h = rtnl_begin(
 		rt, RTM_NEWADDR, NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ACK);
 	struct ifaddrmsg *ifa = mnl_nlmsg_put_extra_header(h, sizeof(*ifa));
-	struct addr a;
+	struct addr a = link_addr(text);
 	int rc;
 
-	if (!addr_parse(str_of(text), &a))
-		return err_set(err, -EINVAL, "address '%s'", text);
 	ifa->ifa_family = a.family == ADDR_V6 ? AF_INET6 : AF_INET;
 	ifa->ifa_prefixlen = bits;
 	ifa->ifa_index = index;
@@ -105,11 +116,9 @@ static int add_neighbour(struct rtnl *rt, uint32_t index, const char *text,
 	struct nlmsghdr *h = rtnl_begin(
 		rt, RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE | NLM_F_ACK);
 	struct ndmsg *nd = mnl_nlmsg_put_extra_header(h, sizeof(*nd));
-	struct addr a;
+	struct addr a = link_addr(text);
 	int rc;
 
-	if (!addr_parse(str_of(text), &a))
-		return err_set(err, -EINVAL, "neighbour '%s'", text);
 	nd->ndm_family = a.family == ADDR_V6 ? AF_INET6 : AF_INET;
 	nd->ndm_ifindex = (int)index;
 	nd->ndm_state = NUD_PERMANENT;
@@ -141,12 +150,10 @@ static struct nlmsghdr *begin_default(struct rtnl *rt, uint32_t index, bool v6,
 static int add_default(struct rtnl *rt, uint32_t index, const char *gateway,
 		       struct err *err)
 {
+	struct addr a = link_addr(gateway);
 	struct nlmsghdr *h;
-	struct addr a;
 	int rc;
 
-	if (!addr_parse(str_of(gateway), &a))
-		return err_set(err, -EINVAL, "gateway '%s'", gateway);
 	h = begin_default(rt, index, a.family == ADDR_V6, RT_SCOPE_UNIVERSE);
 	mnl_attr_put(h, RTA_GATEWAY, addr_bits(a.family) / 8u, a.b);
 	rc = rtnl_talk(rt, h, NULL, NULL);
@@ -308,7 +315,6 @@ int link_bridge_up(bool ipv6, struct err *err)
 		    0)
 		return rc;
 	for (;;) {
-		struct pollfd p = {mnl_socket_get_fd(events.nl), POLLIN, 0};
 		int64_t left_ms = deadline_ms - clock_ms();
 
 		if ((rc = link_facts_read(&facts, err)) < 0)
@@ -318,9 +324,7 @@ int link_bridge_up(bool ipv6, struct err *err)
 		if (left_ms <= 0)
 			return err_set(err, -ETIMEDOUT,
 				       "no second interface for the agent");
-		if (poll(&p, 1, (int)left_ms) > 0)
-			ignore(recv(p.fd, events.room, sizeof(events.room),
-				    MSG_DONTWAIT));
+		await_event(&events, left_ms);
 	}
 	index = found->index;
 	if ((rc = rename_agent(&rt, index, err)) < 0)

@@ -27,6 +27,8 @@
 #define LINK_BRIDGE_V4_BITS 29
 #define LINK_BRIDGE_WAIT_MS 60000
 
+/* Of a text that is right: one of agent_link.h. */
+struct addr link_addr(const char *text);
 must_check int link_facts_read(struct link_facts *out, struct err *err);
 /* The same, once there is a default route: somebody makes it meanwhile.
  * -ETIMEDOUT: nobody did, within wait_ms. */

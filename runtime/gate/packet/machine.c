@@ -16,12 +16,14 @@
 
 static int listen_on(uint16_t port, int *out, struct err *err)
 {
+	const struct addr own = link_addr(LINK_MACHINE_V4);
 	struct sockaddr_in at = {.sin_family = AF_INET,
 				 .sin_port = htons(port)};
 	auto_fd int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	int on = 1;
 
-	if (inet_pton(AF_INET, LINK_MACHINE_V4, &at.sin_addr) != 1 || fd < 0 ||
+	memcpy(&at.sin_addr, own.b, sizeof(at.sin_addr));
+	if (fd < 0 ||
 	    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
 	    bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
 	    listen(fd, BACKLOG) < 0)

@@ -56,12 +56,12 @@ int nfnl_read(struct mnl_socket *nl, unsigned reads, mnl_cb_t visit, void *data,
 
 		if (n < 0 && errno == EAGAIN)
 			return 0;
-		if (n < 0 && errno == ENOBUFS)
-			++*out_lost;
-		else if (n < 0 && errno != EINTR)
-			return -errno;
-		if (n > 0)
+		if (n >= 0)
 			(void)mnl_cb_run(room, (size_t)n, 0, 0, visit, data);
+		else if (errno == ENOBUFS)
+			++*out_lost;
+		else
+			return -errno;
 	}
 	return 0;
 }

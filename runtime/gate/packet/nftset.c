@@ -14,10 +14,11 @@
 #include <libnftnl/set.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define BATCH_BYTES   32768u
-#define MESSAGE_BYTES 512u /* more than one element's message ever takes */
+#define MESSAGE_BYTES 256u /* more than any message of a batch ever takes */
+/* Each is deleted and added, between two more messages. */
+#define BATCH_ELEMENTS (BATCH_BYTES / MESSAGE_BYTES / 2 - 1)
 /* Beyond its time the kernel may still hold an element for a moment. */
 #define SLACK_MS 2000
 
@@ -34,8 +35,6 @@ int nftset_open(struct nftset *s, struct err *err)
 	if (!s->nl || mnl_socket_bind(s->nl, 0, MNL_SOCKET_AUTOPID) < 0)
 		return err_set(err, -errno, "netlink socket for sets: %s",
 			       strerror(errno));
-	s->portid = mnl_socket_get_portid(s->nl);
-	s->seq = (uint32_t)time(NULL);
 	return 0;
 }
 
@@ -118,8 +117,6 @@ static int read_acks(struct nftset *s, uint32_t first_seq, uint32_t last_seq,
 		const struct nlmsghdr *h = (const void *)room;
 		int left = (int)n;
 
-		if (n < 0 && errno == EINTR)
-			continue;
 		if (n < 0 && errno == EAGAIN)
 			break;
 		if (n < 0)
@@ -227,6 +224,21 @@ static void mirror_put(struct nftset *s, const struct nftset_elem *e,
 	};
 }
 
+static int add_singly(struct nftset *s, const struct nftset_elem *v, size_t n,
+		      struct err *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		bool renew = mirror_find(s, &v[i])->until_ms != 0;
+		int rc = add_one(s, &v[i], renew, err);
+
+		if (rc == -ENOENT && renew)
+			rc = add_one(s, &v[i], false, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
 /* Send what is in the batch; one by one when something in it has just run out
  * of the set. */
 static int flush_batch(struct nftset *s, struct batch *b,
@@ -235,17 +247,8 @@ static int flush_batch(struct nftset *s, struct batch *b,
 {
 	int rc = batch_send(b, s, err);
 
-	for (size_t i = 0; rc == -ENOENT && i < n; i++) {
-		bool renew = mirror_find(s, &v[i])->until_ms != 0;
-		int one = add_one(s, &v[i], renew, err);
-
-		if (one == -ENOENT && renew)
-			one = add_one(s, &v[i], false, err);
-		if (one < 0)
-			return one;
-		if (i + 1 == n)
-			rc = 0;
-	}
+	if (rc == -ENOENT)
+		rc = add_singly(s, v, n, err);
 	for (size_t i = 0; rc == 0 && i < n; i++)
 		mirror_put(s, &v[i], now_ms);
 	return rc;
@@ -254,7 +257,7 @@ static int flush_batch(struct nftset *s, struct batch *b,
 int nftset_add(struct nftset *s, const struct nftset_elem *v, size_t n,
 	       int64_t now_ms, struct err *err)
 {
-	struct nftset_elem queued[BATCH_BYTES / MESSAGE_BYTES];
+	struct nftset_elem queued[BATCH_ELEMENTS];
 	size_t n_queued = 0;
 	struct batch b;
 	int rc;
@@ -278,8 +281,7 @@ int nftset_add(struct nftset *s, const struct nftset_elem *v, size_t n,
 		    !batch_elem(&b, s, NFT_MSG_NEWSETELEM, &e))
 			return err_set(err, -ENOMEM, "out of memory");
 		queued[n_queued++] = e;
-		if (b.n + 3 * MESSAGE_BYTES <= BATCH_BYTES &&
-		    n_queued < ARRAY_LEN(queued))
+		if (n_queued < BATCH_ELEMENTS)
 			continue;
 		rc = flush_batch(s, &b, queued, n_queued, now_ms, err);
 		if (rc < 0)

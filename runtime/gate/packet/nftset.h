@@ -36,7 +36,7 @@ struct nftset_mirror {
 /* Zeroed by the caller, then nftset_open(). */
 struct nftset {
 	struct mnl_socket *nl;
-	uint32_t seq, portid;
+	uint32_t seq;
 	uint32_t n_used; /* mirror slots that are not free */
 	struct nftset_mirror mirror[NFTSET_MIRROR];
 	/* What another ruleset's sets would begin with. */

@@ -69,20 +69,19 @@ static int copy_link(struct podlink *l, struct err *err)
 static int find_wire(struct podlink *l, struct err *err)
 {
 	const struct link_if *found;
+	const struct addr agent = link_addr(LINK_AGENT_V4);
 	struct link_facts facts;
-	struct addr agent;
 	int rc;
 
 	found = find_there(&l->pod, LINK_AGENT_IF, &facts, err);
 	if (!found && err->code != -ENODEV)
 		return err->code;
-	if (found && found->up) {
+	if (found) { /* one that is down has no routes */
 		l->copy.index = found->index;
 		if ((rc = copy_link(l, err)) < 0)
 			return rc;
 	}
-	if (!l->copy.has_default || !addr_parse(STR(LINK_AGENT_V4), &agent) ||
-	    link_copy_has(&l->copy, &agent))
+	if (!l->copy.has_default || link_copy_has(&l->copy, &agent))
 		return err_set(
 			err, -ENODEV,
 			"no wire here: this Pod's " LINK_AGENT_IF

@@ -16,7 +16,6 @@ void rtnl_done(struct rtnl *rt)
 
 int rtnl_open(struct rtnl *rt, unsigned groups, struct err *err)
 {
-	rt->seq = 1;
 	rt->nl = mnl_socket_open2(NETLINK_ROUTE, SOCK_CLOEXEC);
 	if (!rt->nl || mnl_socket_bind(rt->nl, groups, MNL_SOCKET_AUTOPID) < 0)
 		return err_set(err, -errno, "rtnetlink socket: %s",

@@ -175,7 +175,6 @@ int ruleset_load(struct str text, struct err *err)
 		return err_set(err, -EEXIST,
 			       "table inet " GATE_TABLE " exists already");
 	nft_ctx_get_error_buffer(ctx);
-	nft_ctx_get_output_buffer(ctx);
 	return run_commands(ctx, text.p, err);
 }
 

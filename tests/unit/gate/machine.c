@@ -103,6 +103,7 @@ int main(void)
 	if (!enter_room())
 		return NOT_HERE;
 	taker = listen_for_sockets();
+	close(0); /* a descriptor like others */
 	handed_over(taker);
 	close(taker);
 	nobody_there();

@@ -233,27 +233,72 @@ static bool has(struct buf *b, const char *text)
 
 static void ports(void)
 {
-	static const uint16_t two[] = {80, 8080}, one[] = {30000};
+	static const uint16_t two[] = {80, 8080};
+	/* of two that are as wide the first */
+	static const struct {
+		uint16_t ports[3];
+		uint32_t n;
+		const char *rule;
+	} ranges[] = {
+		{{80}, 1, "\t\ttcp sport 80 masquerade to :1024-65535\n"},
+		{{1023}, 1, " masquerade to :1024-65535\n"},
+		{{1024}, 1, " masquerade to :1025-65535\n"},
+		{{30000},
+		 1,
+		 "\t\ttcp sport 30000 masquerade to :30001-65535\n"},
+		{{33279}, 1, " masquerade to :33280-65535\n"},
+		{{33280}, 1, " masquerade to :1024-33279\n"},
+		{{60000}, 1, " masquerade to :1024-59999\n"},
+		{{65535}, 1, " masquerade to :1024-65534\n"},
+		{{1024, 65535}, 2, " masquerade to :1025-65534\n"},
+		{{20000, 50000}, 2, " masquerade to :20001-49999\n"},
+		{{20000, 20001, 50000}, 3, " masquerade to :20002-49999\n"},
+		{{23000, 44977}, 2, " masquerade to :1024-22999\n"},
+		{{23000, 44978}, 2, " masquerade to :23001-44977\n"},
+	};
 	struct arena *a = arena_new();
 	struct buf b;
 
 	buf_init(&b, a);
 	podports_frames(two, 2, &b);
-	CHECK(has(&b, "\t\ttcp dport { 80, 8080 } fwd to \"ports0\"\n"));
-	CHECK(has(&b, "\t\ttcp sport { 80, 8080 } fwd to \"eth0\"\n"));
+	CHECK(str_is(
+		buf_str(&b),
+		"table netdev ports {\n"
+		"	chain in {\n"
+		"		type filter hook ingress device \"eth0\" priority filter; policy accept;\n"
+		"		tcp dport { 80, 8080 } fwd to \"ports0\"\n"
+		"		arp operation reply dup to \"ports0\"\n"
+		"		icmp type destination-unreachable dup to \"ports0\"\n"
+		"		icmpv6 type { packet-too-big, nd-neighbor-advert } dup to \"ports0\"\n"
+		"	}\n"
+		"\n"
+		"	chain out {\n"
+		"		type filter hook ingress device \"ports0\" priority filter; policy drop;\n"
+		"		tcp sport { 80, 8080 } fwd to \"eth0\"\n"
+		"		arp operation request fwd to \"eth0\"\n"
+		"		icmpv6 type nd-neighbor-solicit fwd to \"eth0\"\n"
+		"	}\n"
+		"}\n"));
 	buf_init(&b, a);
 	podports_flows(two, 2, &b);
-	CHECK(has(&b,
-		  "\t\ttcp sport { 80, 8080 } masquerade to :8081-65535\n"));
+	CHECK(str_is(
+		buf_str(&b),
+		"table inet ports {\n"
+		"	chain postrouting {\n"
+		"		type nat hook postrouting priority srcnat - 10; policy accept;\n"
+		"		oifname != \"eth0\" accept\n"
+		"		tcp sport { 80, 8080 } masquerade to :8081-65535\n"
+		"	}\n"
+		"}\n"));
 	buf_init(&b, a);
-	podports_flows(one, 1, &b);
-	CHECK(has(&b, "\t\ttcp sport 30000 masquerade to :30001-65535\n"));
-	buf_init(&b, a);
-	podports_flows((const uint16_t[]){60000}, 1, &b);
-	CHECK(has(&b, " masquerade to :1024-59999\n"));
-	buf_init(&b, a);
-	podports_flows((const uint16_t[]){1024, 65535}, 2, &b);
-	CHECK(has(&b, " masquerade to :1025-65534\n"));
+	podports_frames(two, 1, &b);
+	CHECK(has(&b, "\t\ttcp dport 80 fwd to \"ports0\"\n"));
+	for (size_t i = 0; i < ARRAY_LEN(ranges); i++) {
+		buf_init(&b, a);
+		podports_flows(ranges[i].ports, ranges[i].n, &b);
+		CHECK_MSG(has(&b, ranges[i].rule), "%zu: %.*s", i,
+			  STR_ARG(buf_str(&b)));
+	}
 	arena_free(a);
 }
 

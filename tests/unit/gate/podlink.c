@@ -135,6 +135,27 @@ static ino_t network(int fd)
 	return st.st_ino;
 }
 
+/* There is an end to what can be taken along. */
+static void too_much(void)
+{
+	static struct podlink l = {.copy.n = LINK_COPY_BYTES - 64};
+
+	CHECK(podlink_leave(&l, &err) == -E2BIG &&
+	      strcmp(err.text, "the Pod's interface has too much to take "
+			       "along") == 0);
+	rtnl_done(&l.pod);
+	close(l.netns);
+}
+
+/* A gate's own link, with all that a wire has, is none. */
+static void of_another_gate(void)
+{
+	CHECK(FINE(link_gate_up(getpid(), MTU, false, &err)) &&
+	      FINE(link_agent_up(false, &err)));
+	CHECK(has_uplink(LINK_AGENT_IF) && no_wire() == -ENODEV);
+	new_network(false);
+}
+
 /* --- ports ---------------------------------------------------------------- */
 
 static int option_of(int fd, int level, int option)
@@ -308,6 +329,7 @@ static int in_namespaces(void)
 	int back;
 
 	CHECK(no_wire() == -ENODEV); /* an empty one */
+	of_another_gate();
 	make_pod(&rt);
 	/* its other end is an interface that is none of the agent's */
 	CHECK(podlink_alone(&err) == -EBUSY &&
@@ -325,8 +347,10 @@ static int in_namespaces(void)
 	CHECK(no_wire() == -ENODEV); /* the route went with it */
 	CHECK(add_default(&rt, if_nametoindex(LINK_AGENT_IF)) == 0);
 	fences();
+	too_much();
+	close(0); /* a descriptor like others */
 	back = podlink_netns(&err);
-	CHECK(back >= 0 && network(back) == network(-1));
+	CHECK(back == 0 && network(back) == network(-1));
 	take_and_return(back);
 	close(back);
 	rtnl_done(&rt);

@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <malloc.h>
 #include <nftables/libnftables.h>
 
 #define SETS                                                                   \
@@ -299,11 +300,42 @@ static void hosts(void)
 	arena_free(a);
 }
 
+/* What this process has of memory; under sanitizers nothing is said of it. */
+static size_t memory(void)
+{
+	struct mallinfo2 m = mallinfo2();
+
+	return m.uordblks + m.hblkhd;
+}
+
+/* Nothing is kept of what was done. */
+static void nothing_kept(void)
+{
+	static const char one[] = "table inet other {\n\tchain a {\n\t}\n}\n";
+	struct names_hosts h;
+	size_t before = 0;
+	int fd = next_fd();
+
+	new_network(false);
+	hosts_of("10.0.0.6", "10.0.0.7", &h);
+	CHECK(FINE(ruleset_load(STR(RULES), &err)));
+	/* what libraries keep they have from the first time on */
+	for (int i = 0; i < 3; i++) {
+		before = memory();
+		CHECK(FINE(ruleset_hosts(STR(RULES), &h, &err)));
+		CHECK(FINE(ruleset_put("inet other", STR(one), &err)));
+		CHECK(FINE(ruleset_drop("inet other", &err)));
+	}
+	CHECK_MSG(memory() == before, "%zu %zu", memory(), before);
+	CHECK(next_fd() == fd);
+}
+
 /* Without it nothing is taken for done. */
 static void no_memory(void)
 {
 	static const char *const calls[] = {"new", "output", "error"};
 	static const char none[] = "libnftables: out of memory";
+	int before = next_fd();
 	struct names_hosts h;
 
 	new_network(false);
@@ -336,6 +368,7 @@ static void no_memory(void)
 	}
 	without = NULL;
 	CHECK(FINE(ruleset_verify(STR(RULES), &err)));
+	CHECK(next_fd() == before);
 }
 
 int main(void)
@@ -350,5 +383,6 @@ int main(void)
 	tables_beside();
 	hosts();
 	no_memory();
+	nothing_kept();
 	return check_status();
 }

@@ -1,0 +1,505 @@
+/* What is asked of netfilter: logs, flows, elements of sets; and what is done
+ * about its answers. */
+#include "runtime/gate/packet/conntrack.h"
+#include "runtime/gate/packet/flows.h"
+#include "runtime/gate/packet/nflog.h"
+#include "runtime/gate/packet/nfnl.h"
+#include "runtime/gate/packet/nftset.h"
+#include "tests/unit/gate/answered.h"
+
+#include <arpa/inet.h>
+#include <dlfcn.h>
+#include <libnftnl/set.h>
+#include <linux/netfilter/nf_tables.h>
+#include <linux/netfilter/nfnetlink.h>
+#include <linux/netfilter/nfnetlink_conntrack.h>
+#include <linux/netfilter/nfnetlink_log.h>
+
+/* --- what is logged ------------------------------------------------------- */
+
+#define RECORD (NFNL_SUBSYS_ULOG << 8 | NFULNL_MSG_PACKET)
+
+static void log_answers(void)
+{
+	struct nflog l;
+
+	begin_kernel(says_nothing);
+	put_answer(1, 0);
+	put_message(RECORD, 0, 4);
+	put_message(RECORD, 0, 4);
+	put_answer(2, 0);
+	CHECK(FINE(nflog_open(&l, 77, &err)) && kernel.at == 4);
+	mnl_socket_close(l.nl);
+	begin_kernel(says_nothing);
+	put_answer(1, 0);
+	put_message(RECORD, 0, 4);
+	put_answer(2, -EPERM);
+	CHECK(is_error(nflog_open(&l, 77, &err), -EPERM,
+		       "nflog group 77: Operation not permitted") &&
+	      !l.nl && nflog_fd(&l) == -1);
+	begin_kernel(says_nothing);
+	put_answer(1, -EBUSY);
+	CHECK(is_error(nflog_open(&l, 78, &err), -EBUSY,
+		       "nflog group 78: Device or resource busy") &&
+	      kernel.n_sent == 1);
+	/* to another question */
+	begin_kernel(says_nothing);
+	put_answer(2, 0);
+	CHECK(nflog_open(&l, 77, &err) == -EPROTO && kernel.n_sent == 1);
+	begin_kernel(says_nothing);
+	put_failure(ENOBUFS);
+	CHECK(nflog_open(&l, 77, &err) == -ENOBUFS);
+}
+
+struct sent {
+	const struct nfulnl_msg_config_cmd *cmd;
+	const struct nfulnl_msg_config_mode *mode;
+	const uint32_t *threshold;
+};
+
+static int take_sent(const struct nlattr *a, void *data)
+{
+	struct sent *s = data;
+	const void *p = mnl_attr_get_payload(a);
+
+	if (mnl_attr_get_type(a) == NFULA_CFG_CMD)
+		s->cmd = p;
+	if (mnl_attr_get_type(a) == NFULA_CFG_MODE)
+		s->mode = p;
+	if (mnl_attr_get_type(a) == NFULA_CFG_QTHRESH)
+		s->threshold = p;
+	return MNL_CB_OK;
+}
+
+/* The group is bound, and then said what is wanted of each packet. */
+static int looks_at_log(const struct nlmsghdr *h)
+{
+	const struct nfgenmsg *g = mnl_nlmsg_get_payload(h);
+	struct sent s = {0};
+
+	CHECK(h->nlmsg_type == (NFNL_SUBSYS_ULOG << 8 | NFULNL_MSG_CONFIG) &&
+	      h->nlmsg_flags == (NLM_F_REQUEST | NLM_F_ACK) &&
+	      h->nlmsg_seq == kernel.n_sent);
+	CHECK(g->res_id == htons(77) && g->version == NFNETLINK_V0 &&
+	      g->nfgen_family == AF_UNSPEC);
+	(void)mnl_attr_parse(h, sizeof(*g), take_sent, &s);
+	if (kernel.n_sent == 1)
+		CHECK(s.cmd && s.cmd->command == NFULNL_CFG_CMD_BIND &&
+		      !s.mode);
+	else
+		CHECK(!s.cmd && s.mode &&
+		      s.mode->copy_mode == NFULNL_COPY_PACKET &&
+		      s.mode->copy_range == htonl(NFLOG_HEAD_BYTES) &&
+		      s.threshold && *s.threshold == htonl(1));
+	return 0;
+}
+
+static void log_questions(void)
+{
+	struct nflog l;
+
+	begin_kernel(looks_at_log);
+	CHECK(FINE(nflog_open(&l, 77, &err)) && kernel.n_sent == 2);
+	mnl_socket_close(l.nl);
+}
+
+static void no_record(void *data, struct str prefix, const struct packet *p)
+{
+	unsigned *n = data;
+
+	(void)prefix, (void)p;
+	++*n;
+}
+
+/* What there was no room for is counted, and reading goes on. */
+static void lost_records(void)
+{
+	struct nflog l;
+	uint64_t lost = 9;
+	unsigned n = 0;
+
+	begin_kernel(says_yes);
+	CHECK(FINE(nflog_open(&l, 77, &err)));
+	begin_kernel(says_nothing);
+	put_failure(ENOBUFS);
+	put_message(RECORD, 0, 4);
+	put_failure(ENOBUFS);
+	CHECK(FINE(nflog_read(&l, no_record, &n, &lost, &err)) && lost == 2 &&
+	      n == 0 && kernel.at == 3);
+	begin_kernel(says_nothing);
+	for (unsigned i = 0; i < NFLOG_READS_MAX + 1; i++)
+		put_failure(ENOBUFS);
+	CHECK(FINE(nflog_read(&l, no_record, &n, &lost, &err)) &&
+	      lost == NFLOG_READS_MAX && kernel.at == NFLOG_READS_MAX);
+	begin_kernel(says_nothing);
+	put_failure(ENOBUFS);
+	put_failure(EIO);
+	CHECK(is_error(nflog_read(&l, no_record, &n, &lost, &err), -EIO,
+		       "nflog: Input/output error") &&
+	      lost == 1 && kernel.at == 2);
+	mnl_socket_close(l.nl);
+}
+
+/* Where the kernel gives all the room that is asked for nobody asks again. */
+static int n_asked_for_room, room_refused;
+
+int setsockopt(int fd, int level, int option, const void *value, socklen_t n)
+{
+	if (level == SOL_SOCKET &&
+	    (option == SO_RCVBUFFORCE || option == SO_RCVBUF)) {
+		n_asked_for_room++;
+		errno = EPERM;
+		return option == SO_RCVBUFFORCE ? room_refused : 0;
+	}
+	return (int)syscall(SYS_setsockopt, fd, level, option, value, n);
+}
+
+static void room(void)
+{
+	struct mnl_socket *nl = nfnl_open(0);
+
+	n_asked_for_room = 0;
+	nfnl_widen(nl);
+	CHECK(n_asked_for_room == 1);
+	room_refused = -1;
+	nfnl_widen(nl);
+	CHECK(n_asked_for_room == 3);
+	room_refused = 0;
+	mnl_socket_close(nl);
+}
+
+/* --- connection tracking -------------------------------------------------- */
+
+static void tracking(void)
+{
+	int before = next_fd();
+
+	begin_kernel(says_nothing);
+	put_message(NFNL_SUBSYS_CTNETLINK << 8, 1, 4);
+	put_answer(1, 0);
+	put_failure(EIO);
+	CHECK(FINE(conntrack_check(&err)) && kernel.at == 2);
+	begin_kernel(says_nothing);
+	put_message(NFNL_SUBSYS_CTNETLINK << 8, 1, 4);
+	put_answer(1, -EPERM);
+	CHECK(is_error(conntrack_check(&err), -EPERM,
+		       "conntrack: Operation not permitted"));
+	/* no answer at all, and one to another question */
+	begin_kernel(says_nothing);
+	CHECK(conntrack_check(&err) == -EAGAIN);
+	begin_kernel(says_nothing);
+	put_answer(2, 0);
+	CHECK(conntrack_forget(&err) == -EPROTO);
+	CHECK(next_fd() == before);
+	/* an empty one is none */
+	begin_kernel(says_nothing);
+	put_nothing();
+	put_answer(1, -EPERM);
+	CHECK(conntrack_forget(&err) == -EPERM);
+}
+
+static void no_flow(void *data, const struct flow *f)
+{
+	(void)data, (void)f;
+	CHECK(false);
+}
+
+static unsigned n_marks;
+
+static int take_mark(const struct nlattr *a, void *data)
+{
+	(void)data;
+	n_marks += (mnl_attr_get_type(a) == CTA_MARK &&
+		    mnl_attr_get_u32(a) == htonl(GATE_MARK_FLOW)) ||
+		   (mnl_attr_get_type(a) == CTA_MARK_MASK &&
+		    mnl_attr_get_u32(a) == UINT32_MAX);
+	return MNL_CB_OK;
+}
+
+/* Only those that are marked are asked for. */
+static void asks_for_flows(const struct nlmsghdr *h)
+{
+	CHECK(h->nlmsg_type ==
+		      (NFNL_SUBSYS_CTNETLINK << 8 | IPCTNL_MSG_CT_GET) &&
+	      h->nlmsg_flags == (NLM_F_REQUEST | NLM_F_DUMP));
+	(void)mnl_attr_parse(h, sizeof(struct nfgenmsg), take_mark, NULL);
+}
+
+static void rest_of_flows(void)
+{
+	struct flows f;
+
+	CHECK(FINE(flows_open(&f, &err)));
+	begin_kernel(says_nothing);
+	kernel.look = asks_for_flows;
+	put_message(NFNL_SUBSYS_CTNETLINK << 8, 1, 4)->nlmsg_flags =
+		NLM_F_MULTI;
+	put_message(NLMSG_DONE, 1, 4)->nlmsg_flags = NLM_F_MULTI;
+	put_failure(EIO);
+	CHECK(FINE(flows_rest(&f, no_flow, NULL, &err)) && kernel.at == 2 &&
+	      n_marks == 2);
+	begin_kernel(says_nothing);
+	put_message(NFNL_SUBSYS_CTNETLINK << 8, 1, 4)->nlmsg_flags =
+		NLM_F_MULTI;
+	put_failure(EIO);
+	CHECK(is_error(flows_rest(&f, no_flow, NULL, &err), -EIO,
+		       "the flows that are left: Input/output error"));
+	begin_kernel(says_nothing);
+	put_answer(1, -EPERM);
+	CHECK(flows_rest(&f, no_flow, NULL, &err) == -EPERM);
+	mnl_socket_close(f.asked);
+	mnl_socket_close(f.events);
+}
+
+/* --- sets ----------------------------------------------------------------- */
+
+static struct nftset sets;
+
+static struct nftset_elem elem(uint8_t last)
+{
+	return (struct nftset_elem){{ADDR_V4, {11, 0, 0, last}}, 1, 60};
+}
+
+static int add_elements(unsigned n)
+{
+	struct nftset_elem v[8];
+
+	for (unsigned i = 0; i < n; i++)
+		v[i] = elem((uint8_t)i);
+	return nftset_add(&sets, v, n, 1, &err);
+}
+
+static void begin_sets(void)
+{
+	memset(&sets, 0, sizeof(sets));
+	CHECK(FINE(nftset_open(&sets, &err)));
+	sets.seq = 10; /* then elements are from 11 on */
+	begin_kernel(says_nothing);
+}
+
+/* All of them have to be good, and the last one has to be there. */
+static void acknowledged(void)
+{
+	static const struct {
+		uint32_t seq[3];
+		int code[3], rc;
+	} cases[] = {
+		{{11, 12, 13}, {0, 0, 0}, 0},
+		{{13, 0, 0}, {0, 0, 0}, 0},
+		{{11, 12, 14}, {0, 0, 0}, -EPROTO},
+		{{11, 12, 9}, {0, 0, 0}, -EPROTO},
+		/* what is said of others is nothing to this one */
+		{{9, 14, 13}, {-EPERM, -EPERM, 0}, 0},
+		{{11, 12, 13}, {0, -EPERM, 0}, -EPERM},
+		{{11, 12, 13}, {-ENFILE, -EPERM, 0}, -ENFILE},
+		{{11, 12, 13}, {0, 0, -EPERM}, -EPERM},
+		/* of the whole */
+		{{10, 12, 13}, {-EPERM, 0, 0}, -EPERM},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		int rc;
+
+		begin_sets();
+		for (size_t k = 0; k < 3; k++)
+			put_answer(cases[i].seq[k], cases[i].code[k]);
+		rc = add_elements(3);
+		CHECK_MSG(rc == cases[i].rc && kernel.at == 3, "%zu: %d", i,
+			  rc);
+		CHECK(sets.n_used == (rc == 0 ? 3 : 0));
+		mnl_socket_close(sets.nl);
+	}
+}
+
+static void unacknowledged(void)
+{
+	/* an empty one is none, and not the last */
+	begin_sets();
+	put_nothing();
+	put_answer(11, 0);
+	CHECK(FINE(add_elements(1)));
+	mnl_socket_close(sets.nl);
+	begin_sets();
+	CHECK(is_error(add_elements(1), -EPROTO, "no answer from the kernel"));
+	mnl_socket_close(sets.nl);
+	/* a message of another kind is none */
+	begin_sets();
+	put_message(NFNL_SUBSYS_NFTABLES << 8, 11, sizeof(struct nlmsgerr));
+	CHECK(add_elements(1) == -EPROTO);
+	mnl_socket_close(sets.nl);
+	begin_sets();
+	put_answer(11, 0);
+	put_failure(EIO);
+	CHECK(is_error(add_elements(1), -EIO,
+		       "answer of the kernel: Input/output error"));
+	CHECK(sets.n_used == 0);
+	mnl_socket_close(sets.nl);
+}
+
+/* Of a batch: which messages there are, and how long each of them is. */
+static char batch[1024];
+
+static void note_batch(const struct nlmsghdr *h)
+{
+	size_t n = strlen(batch);
+
+	snprintf(batch + n, sizeof(batch) - n, "%u:%x:%u:%u ",
+		 h->nlmsg_type & 0xff, h->nlmsg_flags, h->nlmsg_len,
+		 h->nlmsg_seq);
+}
+
+/* By numbers, from 0: what the kernel says to each element of each batch. */
+static const int *said;
+static unsigned n_said;
+
+static int says_in_turn(const struct nlmsghdr *h)
+{
+	(void)h;
+	return said[n_said++];
+}
+
+static void begin_saying(const int *codes)
+{
+	begin_kernel(says_in_turn);
+	kernel.look = note_batch;
+	batch[0] = '\0';
+	said = codes;
+	n_said = 0;
+}
+
+static int renew(unsigned n, uint32_t ttl_s)
+{
+	struct nftset_elem v[8];
+
+	for (unsigned i = 0; i < n; i++) {
+		v[i] = elem((uint8_t)i);
+		v[i].ttl_s = ttl_s;
+	}
+	return nftset_add(&sets, v, n, 1, &err);
+}
+
+#define GONE (-ENOENT)
+
+/* What has run out of the set meanwhile is put there anew, and only that. */
+static void renewed(void)
+{
+	static const int yes[16] = {0},
+			 gone[] = {GONE, 0, 0, 0, GONE, 0, 0, 0, 0, 0},
+			 fails[] = {GONE, 0, 0, 0, -EPERM, 0},
+			 never[] = {GONE, 0, GONE, 0, GONE, 0},
+			 fresh[] = {GONE, GONE, 0};
+
+	begin_sets();
+	begin_saying(yes);
+	CHECK(FINE(renew(2, 60)) && sets.n_used == 2);
+	CHECK(strcmp(batch, "16:1:20:10 12:405:80:11 12:405:80:12 "
+			    "17:1:20:13 ") == 0);
+	begin_saying(yes);
+	CHECK(FINE(renew(2, 60)) && kernel.n_sent == 0);
+	begin_saying(yes);
+	CHECK(FINE(renew(1, 61)) && kernel.n_sent == 1);
+	CHECK(strcmp(batch, "16:1:20:14 14:5:68:15 12:405:80:16 "
+			    "17:1:20:17 ") == 0);
+	/* the first has gone, the second has not */
+	begin_saying(gone);
+	CHECK(renew(2, 70) == 0 && kernel.n_sent == 4);
+	begin_saying(yes);
+	CHECK(FINE(renew(2, 70)) && kernel.n_sent == 0);
+	begin_saying(fails);
+	CHECK(renew(2, 80) == -EPERM && kernel.n_sent == 2 &&
+	      strcmp(err.text, "set element: Operation not permitted") == 0);
+	begin_saying(never);
+	CHECK(renew(1, 80) == GONE && kernel.n_sent == 3);
+	/* one that was never there has no set */
+	mnl_socket_close(sets.nl);
+	begin_sets();
+	begin_saying(fresh);
+	CHECK(renew(1, 80) == GONE && kernel.n_sent == 2);
+	mnl_socket_close(sets.nl);
+}
+
+/* Of one address each class is another element, wherever it is kept. */
+static void classes(void)
+{
+	const struct addr a = {ADDR_V4, {11, 0, 0, 1}};
+	const uint16_t n = NFTSET_MIRROR / 4 * 3 - 1;
+	uint32_t found = 0;
+
+	begin_sets();
+	nftset_next(&sets);
+	for (uint16_t i = 1; i <= n; i++)
+		CHECK(nftset_note(&sets, &a, i, 100000));
+	CHECK(sets.n_next == n);
+	for (size_t i = 0; i < NFTSET_MIRROR; i++)
+		found += sets.next[i].class != 0;
+	CHECK(found == n);
+	nftset_next(&sets);
+	CHECK(nftset_note(&sets, &a, 1, 100000));
+	nftset_take(&sets);
+	/* which it is told is there is not asked for */
+	begin_kernel(says_nothing);
+	CHECK(nftset_add(&sets,
+			 &(struct nftset_elem){{ADDR_V4, {11, 0, 0, 1}}, 1, 60},
+			 1, 1, &err) == 0 &&
+	      kernel.n_sent == 0 && sets.n_used == 1);
+	mnl_socket_close(sets.nl);
+}
+
+/* Of libnftnl: which of its calls finds no memory, or NULL. */
+static const char *without;
+
+struct nftnl_set *nftnl_set_alloc(void)
+{
+	static struct nftnl_set *(*real)(void);
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "nftnl_set_alloc");
+	return without && strcmp(without, "set") == 0 ? NULL : real();
+}
+
+struct nftnl_set_elem *nftnl_set_elem_alloc(void)
+{
+	static struct nftnl_set_elem *(*real)(void);
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "nftnl_set_elem_alloc");
+	return without && strcmp(without, "element") == 0 ? NULL : real();
+}
+
+static void no_memory(void)
+{
+	static const char *const calls[] = {"set", "element"};
+	static const int yes[4] = {0};
+
+	for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+		begin_sets();
+		begin_saying(yes);
+		without = calls[i];
+		CHECK(is_error(renew(1, 60), -ENOMEM, "out of memory"));
+		without = NULL;
+		CHECK(FINE(renew(1, 60)) && kernel.n_sent == 1);
+		without = calls[i];
+		CHECK(is_error(renew(1, 70), -ENOMEM, "out of memory") &&
+		      kernel.n_sent == 1);
+		without = NULL;
+		mnl_socket_close(sets.nl);
+	}
+}
+
+int main(void)
+{
+	if (!enter_room())
+		return NOT_HERE;
+	log_answers();
+	log_questions();
+	lost_records();
+	room();
+	tracking();
+	rest_of_flows();
+	acknowledged();
+	unacknowledged();
+	renewed();
+	classes();
+	no_memory();
+	return check_status();
+}
