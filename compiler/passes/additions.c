@@ -486,12 +486,11 @@ static void cut_settings(struct add *s, const struct ir_policy *p)
 
 	if (p->masks.set && p->masks.v == IR_MASKS_HOLD && !ir_masks_hold(t))
 		SAY(SETTING, p->masks.from, "masks hold");
-	if (p->tls.set && p->tls.v == IR_TLS_INSPECT &&
-	    t->tls.v != IR_TLS_INSPECT)
+	if (p->tls.v == IR_TLS_INSPECT && t->tls.v != IR_TLS_INSPECT)
 		SAY(SETTING, p->tls.from, "tls inspect");
 	add_guard(s, "ssl_insecure false", &p->ssl_insecure, &t->ssl_insecure,
 		  false);
-	if (p->home.set && p->home.v > t->home.v)
+	if (p->home.v > t->home.v)
 		SAY(SETTING, p->home.from, "home %s", ir_home_name(p->home.v));
 	if (ir_ssh_agent(t))
 		add_guard(s, "ssh_agent false", &p->ssh_agent, &t->ssh_agent,
@@ -551,8 +550,9 @@ static void settle_additions(struct add *s, addition_list *out)
 		return;
 	vec_reserve(s->c->a, out, s->items.n);
 	vec_sort(&s->items, by_part);
+	/* The first word says of which part it is. */
 	vec_each(i, &s->items) {
-		if (!before || is_ordered(i) || before->x.part != i->x.part ||
+		if (!before || is_ordered(i) ||
 		    !str_eq(before->x.text, i->x.text))
 			*vec_push(s->c->a, out) = i->x;
 		before = i;

@@ -73,7 +73,7 @@ static bool covers_grant(const struct ir_grant *by, const struct ir_grant *g)
 	    !(by->private.set && by->private.v))
 		return false;
 	/* What is inspected in one is not in the other. */
-	if (g->tls.set != by->tls.set || (g->tls.set && g->tls.v != by->tls.v))
+	if (g->tls.set != by->tls.set || g->tls.v != by->tls.v)
 		return false;
 	return ports_cover(&by->ports, &g->ports);
 }

@@ -171,9 +171,7 @@ static void default_masks(struct ir_policy *p)
 static void note_image(const struct pass_ctx *c, const struct ir_policy *doc,
 		       struct ir_policy *out)
 {
-	const struct source *from =
-		doc->image.set ? sources_of(c->sources, doc->image.from.at)
-			       : NULL;
+	const struct source *from = sources_of(c->sources, doc->image.from.at);
 
 	if (doc->image.set && !(from && source_is_preset(from)))
 		out->image_written = doc->image;

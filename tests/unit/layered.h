@@ -98,6 +98,12 @@ static inline void check_contributed(const char *global, const char *workspace,
 		  workspace, STR_ARG(got_adds));
 	CHECK_MSG(str_is(got_cuts, want_cuts), "%s\n%s\ncuts\n%.*s", global,
 		  workspace, STR_ARG(got_cuts));
+	vec_each(x, &adds)
+		CHECK_MSG(x->from.layer == LAYER_WORKSPACE && x->from.at.beg,
+			  "%.*s", STR_ARG(x->text));
+	vec_each(x, &cuts)
+		CHECK_MSG(x->from.layer == LAYER_WORKSPACE && x->from.at.beg,
+			  "%.*s", STR_ARG(x->text));
 	layered_done(&l);
 }
 

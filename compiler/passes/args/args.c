@@ -113,7 +113,7 @@ static bool publish_fault(struct pass_ctx *c, struct span at, struct str value,
 static bool publish_parse(struct pass_ctx *c, struct span at, struct str raw,
 			  struct str value, struct arg_publish *out)
 {
-	size_t slash = value.n, colon;
+	size_t slash = str_find(value, '/', 0), colon;
 	struct str ports, host;
 	uint16_t lo, hi;
 
@@ -122,9 +122,6 @@ static bool publish_parse(struct pass_ctx *c, struct span at, struct str raw,
 		return publish_fault(
 			c, at, raw,
 			"the form with key=value is not for 'docker run'");
-	for (size_t i = 0; i < value.n; i++)
-		if (value.p[i] == '/')
-			slash = i;
 	ports = str_slice(value, 0, slash);
 	if (slash < value.n) {
 		struct str proto = str_slice(value, slash + 1, value.n);
@@ -145,8 +142,8 @@ static bool publish_parse(struct pass_ctx *c, struct span at, struct str raw,
 	for (colon = host.n; colon > 0 && host.p[colon - 1] != ':';)
 		colon--;
 	host = str_slice(host, colon, host.n);
-	if (port_range(host, &lo, &hi) &&
-	    hi - lo != out->hi - out->lo && out->hi != out->lo)
+	if (port_range(host, &lo, &hi) && hi - lo != out->hi - out->lo &&
+	    out->hi != out->lo)
 		return publish_fault(c, at, raw,
 				     "the two ranges are not equally long");
 	return true;

@@ -460,9 +460,8 @@ static bool one_field(struct str a, struct str b)
 		{"comm", "processName", "comm"},
 	};
 
-	if (is_data(a) || is_data(b))
-		return is_data(a) && is_data(b) &&
-		       str_eq(data_name(a), data_name(b));
+	if (is_data(a) && is_data(b))
+		return str_eq(data_name(a), data_name(b));
 	for (size_t i = 0; i < ARRAY_LEN(same); i++) {
 		bool in_a = false, in_b = false;
 

@@ -135,8 +135,7 @@ static const struct {
 	{"", "readonly: [\"!/.git/hooks/\"]", "readonly !/.git/hooks/\n", ""},
 	{"", "ignore: [.a, \"!.a\", .b]", "", ""},
 
-	{"ignore: [x]\nreadonly: [y]",
-	 "ignore: ['!x', a]\nreadonly: ['!y', b]",
+	{"ignore: [x]\nreadonly: [y]", "ignore: ['!x', a]\nreadonly: ['!y', b]",
 	 "ignore !x\nreadonly !y\n",
 	 "ignore a behind 1\nreadonly b behind 1\n"},
 
@@ -150,6 +149,11 @@ static const struct {
 	{"", "args: [-it]",
 	 "args --interactive\n"
 	 "args --tty\n",
+	 ""},
+	{"", "args: [-iZ, --rm]",
+	 "args --interactive\n"
+	 "args -iZ\n"
+	 "args --rm\n",
 	 ""},
 	{"", "args: [--rm, word, --rm]",
 	 "args --rm\n"

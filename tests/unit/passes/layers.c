@@ -84,6 +84,8 @@ static void check_floor_text(void)
 	CHECK(passes_layers(&t.ctx, &t.docs, &t.policy));
 	CHECK(sources_named(&t.sources, STR("builtin")) == src &&
 	      sources_of(&t.sources, t.policy.resolver.from.at) == src);
+	vec_each(s, &t.sources.list)
+		CHECK(s->layer != LAYER_FLOOR || s == src);
 	test_policy_done(&t);
 }
 

@@ -201,6 +201,11 @@ static const struct {
 	 "fast a\n"
 	 "fast b\n"},
 
+	/* what is taken back is no path that begins with '!' */
+	{"readonly: [/!a/b, \"!a/b\"]", NULL,
+	 "readonly /!a/b hold\n"
+	 "readonly !a/b back\n"},
+
 	/* ports and paths of the machine */
 	{"ports: [\"8080:80\", 3000, \"127.0.0.1:3000:3000\", \"[::1]:1:2\"]",
 	 NULL,
@@ -237,6 +242,24 @@ static void check_bound_stays(void)
 	CHECK(g->ports.n == 2 && g->ports.v[0].lo == 443);
 	CHECK(str_is(g->http.v[0].methods.v[0].s, "PUT") &&
 	      str_is(g->http.v[0].paths.v[0].s, "b"));
+	layered_done(&l);
+}
+
+/* Of rules that say the same the first stays. */
+static void check_first_rule(void)
+{
+	const struct ir_grant *g;
+	struct layered l;
+	uint32_t at;
+
+	layered_two(&l,
+		    "allow: [{dest: a.test, http: "
+		    "[{methods: [PUT]}, {}, {methods: [PUT]}]}]",
+		    NULL);
+	at = l.docs.v[0].policy.allow.v[0].http.v[0].at.beg;
+	CHECK(layered_normalise(&l));
+	g = &l.p.allow.v[0];
+	CHECK(g->http.n == 2 && at && g->http.v[1].at.beg == at);
 	layered_done(&l);
 }
 
@@ -324,6 +347,7 @@ int main(void)
 		layered_done(&l);
 	}
 	check_bound_stays();
+	check_first_rule();
 	check_images();
 	check_placeless();
 	return check_status();
