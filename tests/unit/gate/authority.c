@@ -207,10 +207,13 @@ static int make_authority(void)
 static int make_leaf(void)
 {
 	size_t n = 7;
-	int rc = ca_leaf(&authority, names, 2, leaf, &n, &err);
+	int rc;
+
+	memset(leaf, 'x', sizeof(leaf));
+	rc = ca_leaf(&authority, names, 2, leaf, &n, &err);
 
 	/* what it is to say is untouched where it fails */
-	CHECK(rc < 0 ? n == 7 : n == strlen(leaf));
+	CHECK(rc < 0 ? n == 7 : n == strnlen(leaf, sizeof(leaf)));
 	return rc;
 }
 

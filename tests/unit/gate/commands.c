@@ -394,6 +394,35 @@ static void refused_batches(void)
 	CHECK(pins_sweep(&many, 9, &err) < 0 && administrator->n == 3);
 }
 
+/* A batch goes out when the longest command would not fit any more, and not
+ * before. */
+static void whole_batches(void)
+{
+	const size_t longest = 16 + 108 + LIMIT_NAME_BYTES + ADDR_TEXT_MAX + 8;
+	const size_t rest = sizeof("add map /pins @11.0.0.0 1;") - 1;
+	char name[LIMIT_NAME_BYTES + 1], done[TOLD_MAX * 8];
+
+	for (unsigned full = 0; full < 2; full++) {
+		size_t left = ADMIN_BATCH_MAX - longest + full, size, n = 0;
+
+		begin_many(NULL);
+		for (; left; left -= size, n++) {
+			size = left >= 400 ? 200 : left > 200 ? left / 2 : left;
+			memset(name, 'a', sizeof(name));
+			name[n] = 'b';
+			CHECK(pins_add(&many, (struct str){name, size - rest},
+				       all, 1, 100, &err) == 0);
+		}
+		CHECK(pins_add(&many, STR("b.test"), all, 1, 100, &err) == 0);
+		snprintf(done, sizeof(done), "%0*d", (int)(n + !full), 0);
+		for (char *c = done; *c; c++)
+			*c = '\n';
+		ANSWERS(done, "\n");
+		CHECK(pins_follow(&many, ADMIN, &err) == 0);
+		CHECK(administrator->n == 1 + full);
+	}
+}
+
 /* A place that is free, and those behind the last, are nobody's. */
 static void free_places(void)
 {
@@ -707,6 +736,7 @@ int main(void)
 	same_buckets();
 	full_of_pins();
 	refused_batches();
+	whole_batches();
 	free_places();
 	tokens();
 	shut_down();

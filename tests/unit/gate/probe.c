@@ -1,12 +1,18 @@
-/* Whether HAProxy reads as the gate's reader does: asked over TLS, of a server
- * that answers as this test wants. */
+/*
+ * Whether HAProxy reads as the gate's reader does: asked over TLS, of a server
+ * that answers as this test wants. What is called of the libraries comes here
+ * first: each call fails in its turn, and nothing is called behind it.
+ */
 #include "runtime/gate/l7/reader_probe.h"
 
 #include "runtime/gate/l7/admin.h"
 #include "runtime/gate/l7/ca.h"
 #include "tests/check.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <openssl/crypto.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <signal.h>
@@ -14,6 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,6 +35,92 @@ static struct err err;
 static char path[] = "/tmp/membrane-probe-XXXXXX";
 static char leaf[CA_LEAF_MAX];
 static int listener;
+
+/* --- calls that fail ------------------------------------------------------ */
+
+static int failing = -1; /* after so many calls; below 0: none does */
+static bool has_failed;
+static struct timeval waits; /* for an answer, as it was set */
+
+/* The libraries call each other, too, and so does this test. */
+static bool fails_now(const char *from, const char *name)
+{
+	extern const char __executable_start, etext;
+
+	if (failing < 0 || from < &__executable_start || from >= &etext)
+		return false;
+	CHECK_MSG(!has_failed, "%s is called after a failure", name);
+	if (failing--)
+		return false;
+	failing = 0;
+	has_failed = true;
+	errno = EIO;
+	return true;
+}
+
+#define FAILS(type, none, name, parameters, ...)                               \
+	type name parameters                                                   \
+	{                                                                      \
+		static type(*real) parameters;                                 \
+                                                                               \
+		if (!real)                                                     \
+			*(void **)&real = dlsym(RTLD_NEXT, #name);             \
+		return fails_now(__builtin_return_address(0), #name)           \
+			       ? (none)                                        \
+			       : real(__VA_ARGS__);                            \
+	}
+
+FAILS(int, -1, socket, (int domain, int type, int protocol), domain, type,
+      protocol)
+FAILS(int, -1, connect, (int fd, const struct sockaddr *to, socklen_t n), fd,
+      to, n)
+FAILS(ssize_t, -1, send, (int fd, const void *p, size_t n, int flags), fd, p, n,
+      flags)
+FAILS(SSL_CTX *, NULL, SSL_CTX_new, (const SSL_METHOD *m), m)
+FAILS(SSL *, NULL, SSL_new, (SSL_CTX * c), c)
+FAILS(int, 0, SSL_set_fd, (SSL * s, int fd), s, fd)
+FAILS(long, 0, SSL_ctrl, (SSL * s, int what, long n, void *p), s, what, n, p)
+FAILS(int, 0, SSL_connect, (SSL * s), s)
+FAILS(int, 0, SSL_write, (SSL * s, const void *p, int n), s, p, n)
+
+int setsockopt(int fd, int level, int name, const void *p, socklen_t n)
+{
+	if (fails_now(__builtin_return_address(0), "setsockopt"))
+		return -1;
+	if (level == SOL_SOCKET && name == SO_RCVTIMEO)
+		memcpy(&waits, p, sizeof(waits));
+	return (int)syscall(SYS_setsockopt, fd, level, name, p, n);
+}
+
+static long held; /* pieces of memory that the library has */
+
+static void *take_memory(size_t n, const char *file, int line)
+{
+	void *p = malloc(n);
+
+	(void)file;
+	(void)line;
+	held += p != NULL;
+	return p;
+}
+
+static void give_memory(void *p, const char *file, int line)
+{
+	(void)file;
+	(void)line;
+	held -= p != NULL;
+	free(p);
+}
+
+static void *change_memory(void *p, size_t n, const char *file, int line)
+{
+	if (p && n)
+		return realloc(p, n);
+	give_memory(p, file, line);
+	return n ? take_memory(n, file, line) : NULL;
+}
+
+/* --- the server ----------------------------------------------------------- */
 
 static SSL_CTX *context_of_leaf(void)
 {
@@ -74,8 +168,10 @@ static int probe(const char *asked, const char *name, const char *answer)
 	int status = -1, rc;
 	pid_t pid = fork();
 
-	if (pid == 0)
+	if (pid == 0) {
+		failing = -1;
 		_exit(serve(name, answer));
+	}
 	rc = reader_probe_tls(path, str_of(asked), &err);
 	CHECK(waitpid(pid, &status, 0) == pid);
 	CHECK_MSG(status == 0, "%s: fault %d", asked, status >> 8);
@@ -114,8 +210,56 @@ static void answers(void)
 	      strstr(err.text, "/none/tls"));
 }
 
+/* Of connections that nobody has accepted. */
+static void empty_queue(void)
+{
+	int fd;
+
+	fcntl(listener, F_SETFL, O_NONBLOCK);
+	while ((fd = accept(listener, NULL, NULL)) >= 0)
+		close(fd);
+	fcntl(listener, F_SETFL, 0);
+}
+
+/* Whichever it is, it is said, and nothing is kept. */
+static void each_call(void)
+{
+	int n = 0, rc;
+	long before;
+
+	for (;; n++) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			failing = -1;
+			_exit(serve("a.test", "a bare LF\n") != NOTHING);
+		}
+		failing = n;
+		has_failed = false;
+		err.text[0] = '\0';
+		before = held;
+		rc = reader_probe_tls(path, STR("a.test"), &err);
+		failing = -1;
+		kill(pid, has_failed ? SIGKILL : 0);
+		CHECK(waitpid(pid, NULL, 0) == pid);
+		CHECK_MSG(held == before, "call %d: %ld pieces", n,
+			  held - before);
+		if (!has_failed)
+			break;
+		CHECK_MSG(rc == (n < 4 ? -EIO : -EPROTO) &&
+				  strstr(err.text, n < 4 ? path : "a.test"),
+			  "call %d: %d %s", n, rc, err.text);
+		/* who came by this one is the next server's no more */
+		empty_queue();
+	}
+	CHECK(rc == 0 && n == 10);
+	CHECK(waits.tv_sec == PROBE_WAIT_S && waits.tv_usec == 0);
+}
+
 int main(void)
 {
+	CHECK(CRYPTO_set_mem_functions(take_memory, change_memory,
+				       give_memory) == 1);
 	struct sockaddr_un sa = {.sun_family = AF_UNIX};
 	const struct str name = STR_INIT("a.test");
 	struct ca ca = {0};
@@ -132,6 +276,7 @@ int main(void)
 	ca_done(&ca);
 	names();
 	answers();
+	each_call();
 	unlink(path);
 	return check_status();
 }

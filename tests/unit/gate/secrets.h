@@ -64,7 +64,9 @@ static inline bool is_in_memory(const char *text, size_t size)
 /* Bytes that are not given back. */
 static inline size_t memory_held(void)
 {
-	return mallinfo2().uordblks;
+	const struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
 }
 
 #endif

@@ -40,7 +40,8 @@ static void hellos(void)
 	      !creds.trial);
 	CHECK(hello("{\"version\":1,\"host\":[],\"trial\":true}", &h) == 0 &&
 	      creds.trial);
-	CHECK(hello("", &h) == -EPROTO);
+	CHECK(hello("", &h) == -EPROTO &&
+	      strcmp(err.text, "not one JSON object") == 0);
 	CHECK(hello("{", &h) == -EPROTO &&
 	      strcmp(err.text, "not one JSON object") == 0);
 	CHECK(hello("{}", &h) == -EPROTO);
