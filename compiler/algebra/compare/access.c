@@ -92,6 +92,12 @@ static int wider_side(const struct access_cell *c)
 	return access_level(&c->by[1].d) > access_level(&c->by[0].d);
 }
 
+/* Decided as no other method is, and told apart from them. */
+static bool is_connect(const struct access_cell *c)
+{
+	return str_is(c->request.method, "CONNECT");
+}
+
 /* --- causes -------------------------------------------------------------- */
 
 /* Is it a rule that one side alone has? */
@@ -140,17 +146,17 @@ static uint32_t looking_rule(const struct sides *s, int *out_side)
 	return SIDES_NONE;
 }
 
-/* A denial of one side alone for which QUIC on that port is refused. */
-static uint32_t quic_rule(const struct sides *s, uint16_t port, int side)
+/*
+ * QUIC is refused for a denial that both sides have: then a rule about it makes
+ * the difference, a denial of requests or a grant that does not tell names
+ * apart.
+ */
+static uint32_t quic_rule(const struct sides *s, const uint32_t *ids,
+			  uint32_t n, int side)
 {
-	for (uint32_t i = 0; i < s->rules.n; i++) {
-		const struct rule *r = &s->rules.v[i];
+	uint32_t rule = own_rule(s, ids, n, true, side);
 
-		if (r->deny && is_own_of(r, side) &&
-		    inspection_quic(r->g[side], port))
-			return i;
-	}
-	return SIDES_NONE;
+	return rule != SIDES_NONE ? rule : own_rule(s, ids, n, false, side);
 }
 
 /* For which the side alone reads requests over TLS. */
@@ -188,7 +194,7 @@ static uint32_t cause_elsewhere(const struct sides *s,
 				const uint32_t *ids, uint32_t n, int side)
 {
 	if (c->kind == ACCESS_QUIC)
-		return quic_rule(s, c->request.port, side);
+		return quic_rule(s, ids, n, side);
 	return c->tunnel ? reading_rule(s, ids, n, side) : SIDES_NONE;
 }
 
@@ -227,7 +233,7 @@ uint32_t access_cause(struct sides *s, const struct access_cell *c,
 	rule = own_rule(s, ids, n, true, !more);
 	if (rule != SIDES_NONE)
 		return rule;
-	if (c->kind == ACCESS_HTTP && str_is(c->request.method, "CONNECT")) {
+	if (is_connect(c)) {
 		rule = looking_denial(s, c->request.url.port, !more);
 		if (rule != SIDES_NONE)
 			return rule;
@@ -270,13 +276,6 @@ static void give_reasons(struct access *x, const struct access_cell *c,
 	sides_put_all(x->s, c->all, c->n_all);
 	out->was = sides_ask(x->s, 0, &c->request).d;
 	out->is = sides_ask(x->s, 1, &c->request).d;
-}
-
-/* Decided as no other method is, and told apart from them. */
-static bool is_connect(const struct access_cell *c)
-{
-	return c->kind == ACCESS_HTTP && !c->other &&
-	       str_is(c->request.method, "CONNECT");
 }
 
 /* Below it come those of the next step. */

@@ -212,7 +212,7 @@ static const char *both_text(const struct access_change *c)
 {
 	const struct ir_request *r = &c->witness;
 
-	if (c->set.dest.kind == IR_DEST_ANY && c->has_before)
+	if (c->has_before)
 		return ir_dest_net(&c->is.grant->dest)
 			       ? " (addresses granted now, under names that were)"
 			       : " (names granted now, at addresses that were)";

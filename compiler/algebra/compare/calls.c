@@ -92,7 +92,7 @@ static bool narrow_stretch(struct stretch *s, const struct stretch *by)
 	s->hi = by->hi < s->hi ? by->hi : s->hi;
 	s->mask |= by->mask;
 	s->bits |= by->bits;
-	return s->lo <= s->hi && first_value(s, &ignored);
+	return first_value(s, &ignored);
 }
 
 /* A masked value is not that where one bit differs, the lower ones not. */

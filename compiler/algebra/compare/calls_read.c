@@ -70,13 +70,12 @@ static bool get_number(const struct reader *r, const cJSON *o, const char *key,
 	       refuse_profile(r, "no number that can be used:", str_of(key));
 }
 
+/* Of the tree: it is gone when all is read. */
 static bool get_text(const struct reader *r, const cJSON *o, const char *key,
 		     struct str *out)
 {
-	if (!json_get_str(o, key, out))
-		return refuse_profile(r, "no text:", str_of(key));
-	*out = arena_str(r->a, *out);
-	return true;
+	return json_get_str(o, key, out) ||
+	       refuse_profile(r, "no text:", str_of(key));
 }
 
 static bool get_list(const struct reader *r, const cJSON *o, const char *key,

@@ -20,7 +20,7 @@
 struct front {
 	const struct endpoint *endpoint;
 	uint32_t *key, n_key; /* two are alike when their keys are */
-	bool rules, http, deny, private, scheme;
+	bool rules, http, deny, private;
 	bool connect; /* a rule names the method */
 	bool same;    /* both policies have all that speak of it */
 };
@@ -48,7 +48,6 @@ static void take_rule(struct front *p, const struct rule *r)
 	p->http |= ir_grant_http(g);
 	p->deny |= r->deny;
 	p->private |= !r->deny && g->private.v;
-	p->scheme |= !r->deny && g->dest.kind == IR_DEST_URL;
 	p->connect |= rule_connect(r);
 }
 
@@ -119,8 +118,7 @@ static front_list fronting_of(struct fronts *f, const endpoint_list *endpoints)
 struct requests {
 	struct fronts *f;
 	const struct cells_ports *ports;
-	bool whole; /* connections changed, by that step */
-	unsigned step;
+	unsigned step; /* of connections */
 	VEC(struct changed) changed;
 };
 
@@ -143,15 +141,13 @@ static bool follows_http(struct requests *q, const struct ir_request *r,
 	struct ir_request name = *r, addr = *r;
 	struct access_cell c;
 
-	if (q->whole && q->step == step)
+	if (q->step == step)
 		return true;
 	name.has_addr = addr.has_addr = false;
-	name.unresolved = addr.unresolved = false;
 	c = decided_cell(q->f, ACCESS_HTTP, &name);
 	if (access_step(&c) == step)
 		return true;
 	addr.url.who = IR_DEST_CIDR;
-	addr.url.name = (struct str){0};
 	addr.url.net = (struct cidr){r->addr, addr_bits(r->addr.family)};
 	c = decided_cell(q->f, ACCESS_HTTP, &addr);
 	return access_step(&c) == step;
@@ -202,14 +198,12 @@ static void visit_ports(void *ctx, const struct cells_ports *p)
 	struct ir_request r = cells_connect(&to, p->proto, p->shown);
 	struct requests q = {.f = f, .ports = p};
 	struct access_cell connect;
-	enum access_way way;
 	int side;
 
 	if (p->proto != IR_PROTO_TCP || sides_same(f->s, p->ids, p->n))
 		return;
 	sides_put_all(f->s, p->ids, p->n);
 	connect = decided_cell(f, ACCESS_CONNECT, &r);
-	q.whole = access_way_of(&connect, &way);
 	q.step = access_step(&connect);
 	cells_http(f->s, &to, p->shown, p->ids, p->n, NULL, visit_request, &q);
 	vec_each(c, &q.changed) {
@@ -239,8 +233,8 @@ static bool is_needed(const struct fronts *f, const struct front *name,
 	/* What has rules is read, and CONNECT refused for that. */
 	if (addr->http && !(name->same && addr->same))
 		return true;
-	return name->deny || addr->deny || addr->scheme || name->connect ||
-	       addr->connect || (inside && name->private);
+	return name->deny || addr->deny || name->connect ||
+	       (inside && name->private);
 }
 
 static void compare_pair(struct fronts *f, const struct front *name,

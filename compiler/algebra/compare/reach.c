@@ -206,16 +206,14 @@ static void visit_ports(void *ctx, const struct cells_ports *p)
 	connect.n_all = r->endpoint->n;
 	connect.lo = p->lo;
 	connect.hi = p->hi;
-	if (p->proto == IR_PROTO_UDP && !q.same) {
+	if (p->proto == IR_PROTO_UDP && !q.same)
 		compare_quic(r, p, &connect);
-		sides_put_all(r->s, p->ids, p->n);
-	}
 	add_cell(r, &connect, p->ids, p->n);
 	keep_cell(r, &connect);
 	q.kept = access_is_kept(&connect);
 	q.level = access_level(&connect.by[1].d);
 	if (p->proto != IR_PROTO_TCP ||
-	    (q.same && q.kept && connect.by[1].d.verdict == VERDICT_ALLOW))
+	    (q.same && connect.by[1].d.verdict == VERDICT_ALLOW))
 		return;
 	if (cells_no_requests(r->s, &r->endpoint->to, p->ids, p->n)) {
 		cells_tunnel(r->s, &r->endpoint->to, p->shown, p->ids, p->n,

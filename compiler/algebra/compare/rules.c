@@ -261,8 +261,7 @@ static void judge_all(struct uses *u)
 			order[m++] = (struct order){i, u->of[i].n,
 						    rule_grant(r)->from.at.beg};
 	}
-	if (m)
-		qsort(order, m, sizeof(*order), by_width);
+	qsort(order, m, sizeof(*order), by_width);
 	for (uint32_t i = 0; i < m; i++)
 		judge_uses(u, order[i].rule, counts);
 }

@@ -2,6 +2,7 @@
  * compare.h, of what changed: the rule that is responsible, whosever it is.
  */
 #include "compiler/algebra/compare/compare.h"
+#include "compiler/base/buf.h"
 
 #include "tests/unit/algebra/compared.h"
 
@@ -274,6 +275,35 @@ static const struct compared_case cases[] = {
 	 "allow b.test udp/443\n",
 	 "+ QUIC udp/443 203.0.113.8 under granted names | quic 203.0.113.8:443 a.test\n"
 	 "\told 'deny https://203.0.113.8/x': quic -> granted\n"},
+	/* QUIC is refused for a denial of both, since an address is granted that
+	   whoever is denied may have: not for another denial. */
+	{"allow a.test udp/443\n"
+	 "deny https://b.test/x\n",
+	 "allow a.test udp/443\n"
+	 "allow 203.0.113.0/24 udp/443\n"
+	 "deny https://b.test/x\n",
+	 "+ udp/443 203.0.113.0/24 | udp 203.0.113.1:443\n"
+	 "\tnew 'allow 203.0.113.0/24 udp/443': no-grant -> granted\n"
+	 "- QUIC udp/443 203.0.113.0/24 under granted names | quic 203.0.113.1:443 a.test\n"
+	 "\tnew 'allow 203.0.113.0/24 udp/443': granted -> quic\n"},
+	{"allow a.test udp/443\n"
+	 "deny https://b.test/x\n",
+	 "allow a.test udp/443\n"
+	 "allow 203.0.113.0/24 udp/443\n"
+	 "deny a.test tcp/22\n"
+	 "deny https://b.test/x\n"
+	 "deny https://c.test/x\n",
+	 "+ udp/443 203.0.113.0/24 | udp 203.0.113.1:443\n"
+	 "\tnew 'allow 203.0.113.0/24 udp/443': no-grant -> granted\n"
+	 "- QUIC udp/443 203.0.113.0/24 under granted names | quic 203.0.113.1:443 a.test\n"
+	 "\tnew 'allow 203.0.113.0/24 udp/443': granted -> quic\n"},
+	{"allow a.test udp/443\n"
+	 "allow a.test tcp/22\n",
+	 "allow a.test udp/443\n"
+	 "allow a.test tcp/22\n"
+	 "deny a.test tcp/443\n",
+	 "- QUIC udp/443 a.test | quic a.test:443\n"
+	 "\tnew 'deny a.test tcp/443': granted -> quic\n"},
 	/* Of several rules, which: the one that has to do with it. */
 	{"ask *\n",
 	 "allow https://b.test/x\n",
@@ -447,6 +477,15 @@ static const struct compared_case settings[] = {
 	 "\told 'a.test': granted -> method\n"
 	 "- tls verify -> inspect\n"
 	 "\tnew 'inspect'\n"},
+	{"tls: inspect\n"
+	 "allow: [a.test]\n",
+	 "allow: [{dest: a.test, tls: verify}]\n",
+	 "+ CONNECT a.test tcp/1-65535 / over TLS (requests that are not read) | CONNECT https://a.test/\n"
+	 "\tnew 'a.test': method -> granted\n"
+	 "+ tls inspect -> verify\n"
+	 "\told 'inspect'\n"
+	 "+ tls of a.test inspect -> verify\n"
+	 "\tnew 'verify'\n"},
 	{"allow: [\"*\"]\n",
 	 "allow: [\"*\"]\n"
 	 "credentials: [{host: a.test, header: X-Key, from_env: KEY}]\n",
@@ -465,11 +504,54 @@ static const struct compared_case settings[] = {
 	 "\told 'a.test': granted -> method\n"},
 };
 
+/*
+ * Of many rules about one name: what refuses it now is looked for among all of
+ * them for the first changes, and for each where the rules are few.
+ */
+#define MANY	200u
+#define LOOKED	((1u << 15) / (MANY + 1)) /* access.c: REASONS_MAX */
+#define FEW	8u
+
+static void check_reasons(void)
+{
+	struct test_policy old, now;
+	uint32_t port = 0, few = 0;
+	struct comparison c;
+	struct arena *a = arena_new();
+	struct buf b;
+
+	buf_init(&b, a);
+	buf_adds(&b, "allow *.a.test tcp/60000\n");
+	for (uint32_t i = 0; i < FEW; i++)
+		buf_addf(&b, "allow %c.test tcp/60000\n", 'k' + i);
+	CHECK(test_policy_make(&now, arena_cstr(a, buf_str(&b))));
+	for (uint32_t i = 0; i < MANY; i++)
+		buf_addf(&b, "allow *.a.test tcp/%u\n", 2 * i + 1);
+	for (uint32_t i = 0; i < FEW; i++)
+		buf_addf(&b, "allow %c.test tcp/9\n", 'k' + i);
+	CHECK(test_policy_make(&old, arena_cstr(a, buf_str(&b))));
+	compare_policies(a, &old.policy, &now.policy, &c);
+	CHECK_MSG(c.changes.n == MANY + FEW, "%u", c.changes.n);
+	vec_each(x, &c.changes) {
+		bool is_few = !str_starts(x->witness.name, STR("www."));
+
+		CHECK(x->way == ACCESS_LOST &&
+		      x->was.reason == REASON_GRANTED);
+		few += is_few && x->is.reason == REASON_PORT;
+		port += !is_few && x->is.reason == REASON_PORT;
+	}
+	CHECK_MSG(port == LOOKED && few == FEW, "%u, %u", port, few);
+	test_policy_done(&old);
+	test_policy_done(&now);
+	arena_free(a);
+}
+
 int main(void)
 {
 	compared_check(cases, ARRAY_LEN(cases), compared_read, false,
 		       compare_policies);
 	compared_check(settings, ARRAY_LEN(settings), compared_read_yaml, false,
 		       compare_policies);
+	check_reasons();
 	return check_status();
 }

@@ -257,6 +257,17 @@ static const struct compared_case cases[] = {
 	 "\tnew 'allow *.a.test:443': no-grant -> granted\n"
 	 "= tcp/443 b.a.test | b.a.test:443\n"
 	 "\tnew 'allow b.a.test:443': granted -> granted\n" USUAL},
+	/* The first of those that say the same of TLS. */
+	{"allow a.test tcp/80 verify\n"
+	 "allow a.test tcp/443 verify\n",
+	 "allow a.test tcp/80 verify\n"
+	 "allow a.test tcp/443 verify\n",
+	 "= tcp/443 a.test | a.test:443\n"
+	 "\tnew 'allow a.test tcp/443 verify': granted -> granted\n"
+	 "= tcp/80 a.test | a.test:80\n"
+	 "\tnew 'allow a.test tcp/80 verify': granted -> granted\n" USUAL
+	 "= tls of a.test verify\n"
+	 "\tnew 'allow a.test tcp/443 verify'\n"},
 	/* Beside what changed; and what TLS is looked into, of several grants. */
 	{"allow www.a.test\n"
 	 "allow 203.0.113.0/24 tcp/443-444 http=CONNECT\n"

@@ -234,6 +234,13 @@ static const struct {
 	{"allow a.test:443\n"
 	 "allow a.test:443 verify\n",
 	 "a.test tcp/443 tls=verify shadowed by a.test tcp/443\n"},
+	/* What holds all of it, and is first among grants: not by its port. */
+	{"allow *.test:443\n"
+	 "allow a.test tcp/1-1000\n"
+	 "ask a.test:443\n",
+	 "*.test tcp/443 overlaps by a.test tcp/1-1000\n"
+	 "a.test tcp/1-1000 overlaps by *.test tcp/443\n"
+	 "a.test tcp/443 for=session wait=1m dead by *.test tcp/443\n"},
 	{"deny 203.0.113.0/31\n"
 	 "deny 203.0.113.0/32\n"
 	 "deny 203.0.113.1/32\n",
@@ -253,8 +260,25 @@ static void check_rules(void)
 	}
 }
 
+/* Of two that were written in one place, too, always the same goes. */
+static void check_order(void)
+{
+	struct rule_finding *list[RULE_LISTS];
+	struct test_policy t;
+
+	CHECK(test_policy_make(&t, "allow a.test:443\n"
+				   "allow a.test:443 verify\n"));
+	vec_each(g, &t.policy.allow)
+		g->from.at = t.policy.allow.v[0].from.at;
+	CHECK(rules_find(t.a, &t.policy, list));
+	CHECK(list[RULES_GRANTS][0].use == RULE_SHADOWED);
+	CHECK(list[RULES_GRANTS][1].use == RULE_USED);
+	test_policy_done(&t);
+}
+
 int main(void)
 {
 	check_rules();
+	check_order();
 	return check_status();
 }
