@@ -42,7 +42,8 @@ static int dial_socket(const char *path, int *out, struct err *err)
 	if (fd < 0 ||
 	    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait)) < 0 ||
 	    connect(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0 ||
-	    send(fd, FROM_US, sizeof(FROM_US) - 1, MSG_NOSIGNAL) < 0)
+	    send(fd, FROM_US, sizeof(FROM_US) - 1, MSG_NOSIGNAL) !=
+		    sizeof(FROM_US) - 1)
 		return err_set(err, -errno, "%s: %s", path, strerror(errno));
 	*out = fd;
 	fd = -1;
@@ -54,17 +55,16 @@ static int talk_tls(SSL *tls, int fd, const char *name, struct err *err)
 {
 	char answer[ADMIN_ANSWER_MAX];
 	size_t n = 0;
-	int got = 1;
+	int got;
 
 	if (!tls || SSL_set_fd(tls, fd) != 1 ||
 	    SSL_set_tlsext_host_name(tls, name) != 1 || SSL_connect(tls) != 1 ||
 	    SSL_write(tls, ASK, sizeof(ASK) - 1) <= 0)
 		return err_set(err, -EPROTO, "HAProxy does not take TLS for %s",
 			       name);
-	while (got > 0 && n < sizeof(answer)) {
-		got = SSL_read(tls, answer + n, (int)(sizeof(answer) - n));
-		n += got > 0 ? (size_t)got : 0;
-	}
+	while (n < sizeof(answer) &&
+	       (got = SSL_read(tls, answer + n, (int)(sizeof(answer) - n))) > 0)
+		n += (size_t)got;
 	return judge_answer(answer, n, err);
 }
 

@@ -24,7 +24,9 @@ static int write_line(const char *path, const char *text)
 {
 	auto_fd int fd = open(path, O_WRONLY | O_CLOEXEC);
 
-	return fd < 0 || write(fd, text, strlen(text)) < 0 ? -1 : 0;
+	return fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text)
+		       ? -1
+		       : 0;
 }
 
 static int nest_user(uid_t uid, gid_t gid)

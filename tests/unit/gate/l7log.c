@@ -106,6 +106,8 @@ static void turns(void)
 /* Of whose line that is something else says nothing. */
 static void whose(void)
 {
+	int on = 0;
+
 	say(LINE);
 	CHECK(reads(1, 1) && teller == getpid());
 	say(LINE);
@@ -116,6 +118,10 @@ static void whose(void)
 	type = SCM_RIGHTS;
 	CHECK(reads(1, 1) && teller == 0);
 	type = 0;
+	/* nor of one of which the kernel says nothing */
+	CHECK(setsockopt(l.fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) == 0);
+	say(LINE);
+	CHECK(reads(1, 1) && teller == 0);
 }
 
 int main(void)

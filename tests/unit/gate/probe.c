@@ -92,6 +92,26 @@ int setsockopt(int fd, int level, int name, const void *p, socklen_t n)
 	return (int)syscall(SYS_setsockopt, fd, level, name, p, n);
 }
 
+static size_t room = ADMIN_ANSWER_MAX; /* for what is read; 0: no more is */
+
+/* As much as there is room for, and nothing behind the end. */
+int SSL_read(SSL *s, void *p, int n)
+{
+	static int (*real)(SSL *, void *, int);
+	int got;
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "SSL_read");
+	if (SSL_is_server(s))
+		return real(s, p, n);
+	CHECK((size_t)n == room);
+	if (room == 0)
+		_exit(1);
+	got = real(s, p, n);
+	room = got > 0 ? room - (size_t)got : 0;
+	return got;
+}
+
 static long held; /* pieces of memory that the library has */
 
 static void *take_memory(size_t n, const char *file, int line)
@@ -172,6 +192,7 @@ static int probe(const char *asked, const char *name, const char *answer)
 		failing = -1;
 		_exit(serve(name, answer));
 	}
+	room = ADMIN_ANSWER_MAX;
 	rc = reader_probe_tls(path, str_of(asked), &err);
 	CHECK(waitpid(pid, &status, 0) == pid);
 	CHECK_MSG(status == 0, "%s: fault %d", asked, status >> 8);
@@ -210,6 +231,35 @@ static void answers(void)
 	      strstr(err.text, "/none/tls"));
 }
 
+/* The same without TLS. */
+static int probe_plain(const char *answer)
+{
+	char got[sizeof(LOCAL ASKED)];
+	int status = -1, rc;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		int fd = accept(listener, NULL, NULL);
+
+		if (recv(fd, got, sizeof(got) - 1, MSG_WAITALL) !=
+			    sizeof(got) - 1 ||
+		    memcmp(got, LOCAL ASKED, sizeof(got) - 1) != 0)
+			_exit(OTHER_WORDS);
+		_exit(send(fd, answer, strlen(answer), 0) < 0);
+	}
+	rc = reader_probe_plain(path, &err);
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+	return rc;
+}
+
+static void plain(void)
+{
+	CHECK(probe_plain("400 a bare LF\n") == 0);
+	CHECK(probe_plain("HTTP/1.1 200 OK\r\n\r\n") == -EPROTO &&
+	      strstr(err.text, "is not one that it knows"));
+	CHECK(reader_probe_plain("/none/plain", &err) == -ENOENT);
+}
+
 /* Of connections that nobody has accepted. */
 static void empty_queue(void)
 {
@@ -238,6 +288,7 @@ static void each_call(void)
 		has_failed = false;
 		err.text[0] = '\0';
 		before = held;
+		room = ADMIN_ANSWER_MAX;
 		rc = reader_probe_tls(path, STR("a.test"), &err);
 		failing = -1;
 		kill(pid, has_failed ? SIGKILL : 0);
@@ -253,6 +304,9 @@ static void each_call(void)
 		empty_queue();
 	}
 	CHECK(rc == 0 && n == 10);
+	/* the first descriptor is one like any other */
+	close(0);
+	CHECK(probe("a.test", "a.test", "a bare LF\n") == 0 && dup(1) == 0);
 	CHECK(waits.tv_sec == PROBE_WAIT_S && waits.tv_usec == 0);
 }
 
@@ -276,6 +330,7 @@ int main(void)
 	ca_done(&ca);
 	names();
 	answers();
+	plain();
 	each_call();
 	unlink(path);
 	return check_status();

@@ -26,12 +26,18 @@ static int run(int (*body)(void))
 
 static int become_there(void)
 {
-	if (user_there(GATE_UID) != GATE_UID)
+	char before[64] = "", after[64] = "";
+
+	if (user_there(GATE_UID) != GATE_UID ||
+	    readlink("/proc/self/ns/user", before, sizeof(before) - 1) < 0)
 		return 1;
 	if (user_become(GATE_UID, GATE_UID) < 0)
 		return 2;
-	/* for good */
-	return getuid() == GATE_UID && getegid() == GATE_UID && setuid(0) < 0
+	/* for good, and where it is */
+	return getuid() == GATE_UID && getegid() == GATE_UID && setuid(0) < 0 &&
+			       readlink("/proc/self/ns/user", after,
+					sizeof(after) - 1) > 0 &&
+			       strcmp(before, after) == 0
 		       ? 0
 		       : 3;
 }
@@ -61,6 +67,8 @@ static int become_nested(void)
 		return NOT_HERE;
 	if (user_there(GATE_UID) != 0)
 		return 1;
+	/* the first descriptor is one like any other */
+	close(0);
 	if (user_become(GATE_UID, 0) < 0)
 		return 2;
 	return getuid() == GATE_UID && getgid() == 0 ? 0 : 3;
