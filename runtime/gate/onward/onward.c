@@ -29,7 +29,9 @@
 #define HEAD_WAIT_S 5
 #define LISTEN_FD   3
 #define BROKER_FD   4
+#define FREE_FD	    5 /* from here on */
 #define REASON_MAX  120u
+#define COMMAND_MAX (80u + 2 * REASON_MAX)
 
 #define REDIRECTED   300
 #define UNAUTHORISED 407
@@ -68,29 +70,26 @@ static bool read_head(int fd, struct head *out)
 	       head_parse(bytes, n, out);
 }
 
-/* HAProxy's commands divide words by blanks, and end at ';'. */
-static void add_word(char *to, size_t size, const char *text)
+/* HAProxy's commands divide words by blanks, and end at ';'. The last word: the
+ * line's end comes behind. */
+static void add_word(char *to, const char *text)
 {
-	size_t n = strlen(to);
-
-	for (; *text && n + 3 < size; text++) {
-		if (*text == ' ')
-			to[n++] = '\\';
-		to[n++] = *text == ';' || *text == '\\' || *text < ' ' ? '-'
-								       : *text;
+	for (to += strlen(to); *text; text++) {
+		if (strchr(" ;<\\", *text))
+			*to++ = '\\';
+		*to++ = *text;
 	}
-	to[n] = '\0';
+	strcpy(to, "\n");
 }
 
 static void tell_reason(const struct server *s, uint16_t port, const char *why)
 {
-	char text[256];
+	char text[COMMAND_MAX];
 	struct err err;
 
 	s->names->failed[port] = 1;
 	snprintf(text, sizeof(text), "add map " GATE_FAILURES " %u ", port);
-	add_word(text, sizeof(text) - 1, why);
-	strcat(text, "\n");
+	add_word(text, why);
 	if (admin_do(GATE_ADMIN, str_of(text), 1, NULL, &err) < 0)
 		dprintf(STDERR_FILENO, "why the proxy failed: %s\n", err.text);
 }
@@ -98,7 +97,7 @@ static void tell_reason(const struct server *s, uint16_t port, const char *why)
 /* That port is another connection's now. */
 static void forget_reason(const struct server *s, uint16_t port)
 {
-	char text[64];
+	char text[COMMAND_MAX];
 	struct err err;
 
 	if (!s->names->failed[port])
@@ -148,10 +147,9 @@ static void set_way(CURL *c, const struct onward_proxy *p, const char *name,
 
 static void put_reason(CURL *c, CURLcode code, char why[REASON_MAX])
 {
-	long status = 0, number = 0;
+	long status = 0;
 
 	curl_easy_getinfo(c, CURLINFO_HTTP_CONNECTCODE, &status);
-	curl_easy_getinfo(c, CURLINFO_OS_ERRNO, &number);
 	if (status == UNAUTHORISED)
 		snprintf(why, REASON_MAX,
 			 "the proxy wants another login (407)");
@@ -159,17 +157,50 @@ static void put_reason(CURL *c, CURLcode code, char why[REASON_MAX])
 		snprintf(why, REASON_MAX, "the proxy refuses it (%ld)", status);
 	else if (code == CURLE_OPERATION_TIMEDOUT)
 		snprintf(why, REASON_MAX, "the proxy does not answer in time");
-	else if (code == CURLE_COULDNT_CONNECT)
-		snprintf(why, REASON_MAX, "the proxy cannot be reached: %s",
-			 number ? strerror((int)number)
-				: curl_easy_strerror(code));
 	else
 		snprintf(why, REASON_MAX,
 			 "the proxy breaks off or answers nonsense: %s",
 			 curl_easy_strerror(code));
 }
 
-/* --- a socket that somebody else makes ------------------------------------ */
+/* --- sockets -------------------------------------------------------------- */
+
+/* On its way; or -1, and errno. */
+static int dial(const struct addr *to, uint16_t port)
+{
+	struct sockaddr_storage at;
+	socklen_t size = sockaddr_put(to, port, &at);
+	int fd = socket(at.ss_family,
+			SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd >= 0 && connect(fd, (struct sockaddr *)&at, size) < 0 &&
+	    errno != EINPROGRESS)
+		return -1; /* nobody needs it any more */
+	return fd;
+}
+
+/* The same, of the broker's. */
+static int dial_by(int channel, const struct addr *to, uint16_t port)
+{
+	struct sockaddr_storage at;
+	socklen_t size = sockaddr_put(to, port, &at);
+
+	return broker_connect(channel, SOCK_STREAM, (struct sockaddr *)&at,
+			      size);
+}
+
+/* What is on its way; or -1, and why it does not get there. */
+static int await_arrival(int fd, const char *where, char why[REASON_MAX])
+{
+	struct pollfd p = {fd, POLLOUT, 0};
+	int error = fd < 0 ? errno : ETIMEDOUT;
+	socklen_t n = sizeof(error);
+
+	if (fd >= 0 && poll(&p, 1, ONWARD_CONNECT_MS) > 0)
+		(void)getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &n);
+	snprintf(why, REASON_MAX, "%s: %s", where, strerror(error));
+	return error ? -1 : fd;
+}
 
 static curl_socket_t take_socket(void *given, curlsocktype purpose,
 				 struct curl_sockaddr *to)
@@ -184,96 +215,41 @@ static int is_connected(void *given, curl_socket_t fd, curlsocktype purpose)
 	return CURL_SOCKOPT_ALREADY_CONNECTED;
 }
 
-/* On its way; fd -1, and errno: whether it got there. */
-static bool has_arrived(int fd, const char *where, char why[REASON_MAX])
-{
-	struct pollfd p = {fd, POLLOUT, 0};
-	int error = fd < 0 ? errno : ETIMEDOUT;
-	socklen_t n = sizeof(error);
-
-	if (fd >= 0 && poll(&p, 1, ONWARD_CONNECT_MS) > 0)
-		(void)getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &n);
-	if (error)
-		snprintf(why, REASON_MAX, "%s: %s", where, strerror(error));
-	return error == 0;
-}
-
 /* A socket to the other end of the proxy; or -1, and why not. */
 static int connect_by(const struct onward_proxy *p, int channel,
 		      const char *name, uint16_t port, char why[REASON_MAX])
 {
-	int given = channel < 0 ? -1 : broker_to_proxy(channel);
-	curl_socket_t fd = CURL_SOCKET_BAD;
+	int fd = p->broker ? broker_to_proxy(channel) : dial(&p->addr, p->port);
 	CURLcode code;
 	CURL *c;
 
-	if (p->broker &&
-	    !has_arrived(given, "the proxy cannot be reached", why))
+	fd = await_arrival(fd, "the proxy cannot be reached", why);
+	if (fd < 0)
 		return -1;
+	/* without memory it is NULL, which the last of these says */
 	c = curl_easy_init();
-	if (!c) {
-		snprintf(why, REASON_MAX, "out of memory");
-		return -1;
-	}
 	set_way(c, p, name, port);
-	if (p->broker) {
-		curl_easy_setopt(c, CURLOPT_OPENSOCKETFUNCTION, take_socket);
-		curl_easy_setopt(c, CURLOPT_OPENSOCKETDATA, &given);
-		curl_easy_setopt(c, CURLOPT_SOCKOPTFUNCTION, is_connected);
-	}
+	curl_easy_setopt(c, CURLOPT_OPENSOCKETFUNCTION, take_socket);
+	curl_easy_setopt(c, CURLOPT_OPENSOCKETDATA, &fd);
+	curl_easy_setopt(c, CURLOPT_SOCKOPTFUNCTION, is_connected);
 	code = curl_easy_perform(c);
 	if (code == CURLE_OK)
-		code = curl_easy_getinfo(c, CURLINFO_ACTIVESOCKET, &fd);
-	if (code == CURLE_OK && fd != CURL_SOCKET_BAD)
 		return fd; /* the handle's, which lives as long as we do */
 	put_reason(c, code, why);
 	return -1;
 }
 
-/* The same, without the proxy. channel: -1, or who makes the socket. */
-static int connect_past(int channel, const struct addr *to, uint16_t port,
-			char why[REASON_MAX])
-{
-	struct sockaddr_storage at;
-	socklen_t size = sockaddr_put(to, port, &at);
-	const struct sockaddr *sa = (const struct sockaddr *)&at;
-	int fd;
-
-	if (channel >= 0) {
-		fd = broker_connect(channel, SOCK_STREAM, sa, size);
-	} else {
-		fd = socket(sa->sa_family,
-			    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-		if (fd >= 0 && connect(fd, sa, size) < 0 &&
-		    errno != EINPROGRESS)
-			fd = -1; /* and errno; nobody needs it any more */
-	}
-	if (has_arrived(fd, "past the proxy", why))
-		return fd;
-	return -1;
-}
-
-static void set_nonblocking(int fd)
-{
-	int flags = fcntl(fd, F_GETFL);
-
-	if (flags >= 0)
-		(void)fcntl(fd, F_SETFL, flags | O_NONBLOCK);
-}
-
+/* b does not block, whoever made it; a is not to from now on. */
 static void carry(int a, int b)
 {
 	static struct pair p;
 	struct pollfd fds[2];
 
-	set_nonblocking(a);
-	set_nonblocking(b);
+	(void)fcntl(a, F_SETFL, O_NONBLOCK);
 	pair_begin(&p, a, b);
-	do {
+	do
 		pair_poll(&p, fds);
-		if (poll(fds, 2, -1) < 0 && errno != EINTR)
-			return;
-	} while (pair_step(&p, fds));
+	while (poll(fds, 2, -1) != -1 && pair_step(&p, fds));
 }
 
 enum onward_way onward_way(const struct standins *s,
@@ -297,6 +273,7 @@ static int connect_on(const struct server *s, int channel, const struct head *h,
 	const struct onward_proxy *p = s->proxy;
 	char addr[ADDR_TEXT_MAX], text[ADDR_TEXT_MAX + 2];
 	const char *name;
+	int fd;
 
 	switch (onward_way(s->names, p->past, &h->to, clock_ms(), &name)) {
 	case ONWARD_NOWHERE:
@@ -309,9 +286,12 @@ static int connect_on(const struct server *s, int channel, const struct head *h,
 			 addr_text(&h->to, addr));
 		return connect_by(p, channel, text, h->port, why);
 	case ONWARD_PAST:
-		return connect_past(channel, &h->to, h->port, why);
+		fd = p->broker ? dial_by(channel, &h->to, h->port)
+			       : dial(&h->to, h->port);
+		return await_arrival(fd, "past the proxy", why);
 	case ONWARD_MACHINE:
-		return connect_past(-1, &h->to, h->port, why);
+		return await_arrival(dial(&h->to, h->port), "past the proxy",
+				     why);
 	}
 	snprintf(why, REASON_MAX, "no name is known for it");
 	return -1;
@@ -323,20 +303,15 @@ static void serve_client(const struct server *s, int client, int channel)
 	struct head h;
 	int fd;
 
-	if (!read_head(client, &h)) {
-		pair_reset(client);
+	if (!read_head(client, &h))
 		return;
-	}
 	forget_reason(s, h.from_port);
 	fd = connect_on(s, channel, &h, why);
-	if (channel >= 0)
-		close(channel);
-	if (fd >= 0) {
+	close(channel);
+	if (fd >= 0)
 		carry(client, fd);
-		return;
-	}
-	tell_reason(s, h.from_port, why);
-	pair_reset(client);
+	else
+		tell_reason(s, h.from_port, why);
 }
 
 /* --- all of them ---------------------------------------------------------- */
@@ -359,16 +334,14 @@ static void serve_all(const struct server *s)
 	for (;;) {
 		int fd = accept4(LISTEN_FD, NULL, NULL, SOCK_CLOEXEC);
 		pid_t self = getpid(), pid;
-		int channel = -1;
+		int channel;
 
-		if (fd < 0 && errno != EINTR && errno != ECONNABORTED)
-			return;
 		if (fd < 0)
-			continue;
+			return;
 		bury_children(&live);
-		/* one of its own, on which nobody else hears an answer */
-		if (s->proxy->broker)
-			channel = broker_channel(BROKER_FD);
+		/* one of its own, on which nobody else hears an answer; -1
+		 * where there is no broker */
+		channel = broker_channel(BROKER_FD);
 		pid = fork();
 		if (pid == 0) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -379,8 +352,7 @@ static void serve_all(const struct server *s)
 		}
 		live += pid > 0;
 		close(fd);
-		if (channel >= 0)
-			close(channel);
+		close(channel);
 	}
 }
 
@@ -392,14 +364,13 @@ static void become_server(const struct server *s, int listener)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	/* the broker's may be where the listener is to be */
-	int broker = s->proxy->broker ? dup(s->proxy->broker) : dup(null);
-	sigset_t none;
+	int broker = fcntl(s->proxy->broker ? s->proxy->broker : null, F_DUPFD,
+			   FREE_FD);
+	static const sigset_t none;
 
-	sigemptyset(&none);
-	if (null < 0 || dup2(null, STDIN_FILENO) < 0 ||
-	    dup2(null, STDOUT_FILENO) < 0 || broker <= BROKER_FD ||
+	if (dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 ||
 	    dup2(listener, LISTEN_FD) < 0 || dup2(broker, BROKER_FD) < 0 ||
-	    syscall(SYS_close_range, BROKER_FD + 1, ~0u, 0) < 0 ||
+	    syscall(SYS_close_range, FREE_FD, ~0u, 0) < 0 ||
 	    user_become(GATE_UPSTREAM_UID, 0) < 0 ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 	    prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != s->parent ||

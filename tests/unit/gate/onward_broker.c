@@ -121,6 +121,20 @@ static void refused_by_broker(int broker, uint16_t closed)
 	close(channel);
 }
 
+/* No channel, and so no way: not even one of the gate's own. */
+static void no_channel(int broker)
+{
+	int client = call("192.0.2.1", 443, 3005, "x");
+
+	CHECK(asked_of(broker).word == BROKER_CHANNEL);
+	give(broker, EMFILE, -1);
+	fails(client, 3005, "the\\ proxy\\ cannot\\ be\\ reached:");
+	client = call("127.7.7.7", 1, 3006, "x");
+	CHECK(asked_of(broker).word == BROKER_CHANNEL);
+	give(broker, EMFILE, -1);
+	fails(client, 3006, "past\\ the\\ proxy:\\ Broken\\ pipe");
+}
+
 static void with_broker(void)
 {
 	struct onward_proxy p = proxy_at("127.0.0.1", "");
@@ -138,6 +152,7 @@ static void with_broker(void)
 	past_by_broker(pair[0]);
 	machine_beside_broker(pair[0]);
 	refused_by_broker(pair[0], closed);
+	no_channel(pair[0]);
 	close(pair[0]);
 	close(proxy);
 	end_server(&o);
