@@ -44,9 +44,10 @@ static int wait_for(int fd, short events, int64_t deadline_ms, struct err *err)
 	while (!p[0].revents) {
 		int64_t left_ms = deadline_ms - clock_ms();
 
-		if (left_ms <= 0 || poll(p, ARRAY_LEN(p), (int)left_ms) == 0)
+		if (left_ms <= 0)
 			return err_set(err, -ETIMEDOUT,
 				       "HAProxy does not answer");
+		(void)poll(p, ARRAY_LEN(p), (int)left_ms);
 		if (p[1].revents && !meanwhile.step(meanwhile.data))
 			p[1].fd = -1;
 	}

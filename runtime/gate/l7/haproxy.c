@@ -179,8 +179,7 @@ static void become_haproxy(const struct start *s)
 	sigemptyset(&none);
 	signal(SIGPIPE, SIG_DFL);
 	raise_files();
-	if (null < 0 || dup2(null, STDIN_FILENO) < 0 ||
-	    dup2(s->words, STDOUT_FILENO) < 0 ||
+	if (dup2(null, STDIN_FILENO) < 0 || dup2(s->words, STDOUT_FILENO) < 0 ||
 	    dup2(s->words, STDERR_FILENO) < 0)
 		_exit(127);
 	for (int i = 0; s->ports->open && i < LISTENERS; i++)
@@ -248,7 +247,7 @@ static int prepare_start(struct start *s, int *out_words,
 /* One of its own: nobody else reads what it asked for. */
 static int take_channel(struct start *s, struct err *err)
 {
-	int fd;
+	int fd, rc = 0;
 
 	if (!s->ports->broker)
 		return 0;
@@ -256,10 +255,10 @@ static int take_channel(struct start *s, struct err *err)
 	if (fd >= 0)
 		s->broker = fcntl(fd, F_DUPFD_CLOEXEC, ABOVE_FD);
 	if (s->broker < 0)
-		err_set(err, -errno, "the broker of sockets: %s",
-			strerror(errno));
+		rc = err_set(err, -errno, "the broker of sockets: %s",
+			     strerror(errno));
 	fd_close(&fd);
-	return s->broker < 0 ? err->code : 0;
+	return rc;
 }
 
 static int make_door(struct start *s, struct err *err)
@@ -300,13 +299,14 @@ int haproxy_start(struct haproxy *h, const struct haproxy_ports *ports,
 	if (rc == 0)
 		rc = prepare_start(&s, &h->words, secrets, err);
 	if (rc == 0) {
-		h->pid = fork();
-		if (h->pid == 0)
+		pid_t pid = fork();
+
+		if (pid == 0)
 			become_haproxy(&s);
-		if (h->pid < 0) {
-			h->pid = 0;
+		if (pid > 0)
+			h->pid = pid;
+		else
 			rc = err_set(err, -errno, "fork: %s", strerror(errno));
-		}
 	}
 	fd_close(&s.words);
 	fd_close(&s.broker);

@@ -273,8 +273,7 @@ void l7_poll(const struct l7 *l, struct pollfd *p)
 	p[L7_SLOT_WORDS].fd = l->haproxy.words;
 	if (l->plan.decrypts)
 		signer_poll(&l->signer, p + L7_SLOT_SIGNER);
-	if (l->renewal.clients.listener >= 0)
-		renewal_poll(&l->renewal, p + L7_SLOT_RENEWAL);
+	renewal_poll(&l->renewal, p + L7_SLOT_RENEWAL);
 }
 
 /* Lines that HAProxy could not send are records that are missing. */
@@ -363,12 +362,10 @@ int l7_step(struct l7 *l, const struct pollfd *p, int64_t now_ms,
 	}
 	if (begin_serving(l, now_ms, err) < 0)
 		return err->code;
-	if (l->plan.decrypts &&
-	    signer_step(&l->signer, p + L7_SLOT_SIGNER, now_ms, &why) < 0)
+	if (signer_step(&l->signer, p + L7_SLOT_SIGNER, now_ms, &why) < 0)
 		l->on_error(l->data, why.text);
-	if (l->renewal.clients.listener >= 0)
-		renewal_step(&l->renewal, p + L7_SLOT_RENEWAL, now_ms,
-			     l->on_renewal, l->data);
+	renewal_step(&l->renewal, p + L7_SLOT_RENEWAL, now_ms, l->on_renewal,
+		     l->data);
 	on_time(l, now_ms);
 	return 0;
 }
@@ -404,7 +401,7 @@ int l7_renewed(struct l7 *l, struct str line, struct err *err)
 	if (!str_field(&line, ' ', &word) || !str_u64(word, UINT32_MAX, &id))
 		return err_set(err, -EPROTO, "a renewal without a number");
 	o = cJSON_ParseWithLengthOpts(line.p, line.n, &end, false);
-	rc = cJSON_IsObject(o) && end == line.p + line.n
+	rc = o && end == line.p + line.n
 		     ? take_renewed(l, (uint32_t)id, o, err)
 		     : err_set(err, -EPROTO, "a malformed renewal");
 	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(o, "values"))
@@ -448,7 +445,7 @@ static bool next_server(struct str *answer, struct str *server,
 			struct str *words)
 {
 	while (str_line(answer, words))
-		if (words->n > 0 && words->p[0] != '#' &&
+		if (!str_starts(*words, STR("#")) &&
 		    str_field(words, ' ', server))
 			return true;
 	return false;
@@ -463,7 +460,7 @@ int l7_shut_down(const char *admin, struct err *err)
 	int rc = admin_ask(admin, STR("show servers conn\n"), answer, &n, err);
 
 	rest = (struct str){answer, n};
-	while (rc == 0 && next_server(&rest, &server, &words)) {
+	while (next_server(&rest, &server, &words)) {
 		if (at + server.n + 64 > sizeof(text))
 			continue;
 		at += (size_t)snprintf(text + at, sizeof(text) - at,
@@ -471,7 +468,7 @@ int l7_shut_down(const char *admin, struct err *err)
 				       STR_ARG(server));
 		servers++;
 	}
-	if (rc < 0 || servers == 0)
+	if (servers == 0)
 		return rc;
 	text[at - 1] = '\n';
 	return admin_do(admin, (struct str){text, at}, servers, NULL, err);
@@ -519,7 +516,7 @@ static int look_in_hand(const char *admin, struct in_hand *out, struct err *err)
 	out->streams = out->to_server = out->shut = 0;
 	out->n = 0;
 	rest = (struct str){answer, n};
-	while (rc == 0 && str_line(&rest, &line)) {
+	while (str_line(&rest, &line)) {
 		if (!read_stream(line, &id, &to_server))
 			continue;
 		out->streams++;
@@ -560,8 +557,7 @@ void l7_hear_out(struct l7 *l, const char *admin)
 		    shut_in_hand(admin, &h, &err) < 0)
 			return;
 		speaks = poll(&p, 1, h.streams ? L7_SETTLE_MS : 0) > 0;
-		if (speaks)
-			(void)l7log_read(&l->log, l->on_line, l->data);
+		(void)l7log_read(&l->log, l->on_line, l->data);
 	} while ((h.to_server || speaks) && clock_ms() < deadline_ms);
 }
 
@@ -580,12 +576,11 @@ void l7_end(struct l7 *l)
 	if (l->serves) {
 		if (l7_shut_down(GATE_ADMIN, &err) == 0)
 			l7_hear_out(l, GATE_ADMIN);
-		if (count_dropped(l, GATE_ADMIN, &err) < 0)
-			l->dropped = 0; /* it has ended: nothing to ask */
+		/* it has ended: nobody to ask */
+		ignore(count_dropped(l, GATE_ADMIN, &err));
 	}
 	haproxy_end(&l->haproxy);
-	if (l->log.fd >= 0)
-		(void)l7log_read(&l->log, l->on_line, l->data);
+	(void)l7log_read(&l->log, l->on_line, l->data);
 	hello_forget(&l->credentials);
 	ca_done(&l->ca);
 }

@@ -203,8 +203,8 @@ static void retire_haproxy(struct l7 *l, bool cut, int64_t now_ms)
 
 	if (l->haproxy.pid) {
 		/* Where nothing took its place, nothing was kept. */
-		if (!l->next.pid && keep_sockets(&(struct err){0}) < 0)
-			forget_sockets();
+		if (!l->next.pid)
+			ignore(keep_sockets(&(struct err){0}));
 		take_leave(l, cut);
 		p = past_new(l);
 		p->haproxy = l->haproxy;

@@ -27,6 +27,8 @@ static struct {
 } next_call;
 static short waits;			/* for what, so far */
 static int64_t later_ms, wait_takes_ms; /* by this test's clock */
+static int64_t frozen_ms;		/* it stands; 0: it runs */
+static int rest_ms;			/* the last wait for lines alone */
 
 static void next_is(const char *call, int result, int code)
 {
@@ -64,12 +66,14 @@ int __wrap_poll(struct pollfd *p, nfds_t n, int ms);
 
 int64_t __wrap_clock_ms(void)
 {
-	return __real_clock_ms() + later_ms;
+	return (frozen_ms ? frozen_ms : __real_clock_ms()) + later_ms;
 }
 
 int __wrap_poll(struct pollfd *p, nfds_t n, int ms)
 {
-	later_ms += wait_takes_ms;
+	if (frozen_ms == 0 || n == 1)
+		later_ms += wait_takes_ms;
+	rest_ms = n == 1 ? ms : rest_ms;
 	waits |= n ? p[0].events : 0;
 	return is_next("poll") ? next_call.result : __real_poll(p, n, ms);
 }
@@ -514,6 +518,39 @@ static void shut_down(void)
 	CHECK(l7_shut_down("/none/admin", &err) == -ENOENT);
 }
 
+/* As many of them as one batch has room for: "shutdown sessions server NAME;"
+ * of each, and a little more. */
+static void shut_down_many(void)
+{
+	static char answer[ANSWER_MAX], blank[100];
+	size_t n = 0, each = 25 + 100 + 1, whole = ADMIN_BATCH_MAX - 64;
+	unsigned servers = (unsigned)(whole / each) - 1;
+
+	for (int over = 0; over < 2; over++) {
+		size_t last = whole - servers * each + (size_t)over;
+
+		n = 0;
+		for (unsigned i = 0; i < servers; i++)
+			n += (size_t)snprintf(answer + n, sizeof(answer) - n,
+					      "%0100u 1\n", i);
+		snprintf(answer + n, sizeof(answer) - n, "%0*u 1\n", (int)last,
+			 7u);
+		memset(blank, '\n', sizeof(blank));
+		blank[servers + !over] = '\0';
+		ANSWERS(answer, blank);
+		CHECK_MSG(l7_shut_down(ADMIN, &err) == 0, "%s", err.text);
+		n = strlen(administrator->told[1]);
+		CHECK_MSG(n == servers * each + (over ? 0 : 26 + last), "%zu",
+			  n);
+	}
+	/* the first is too long, and one behind it is not */
+	memset(answer, 'x', ADMIN_BATCH_MAX);
+	snprintf(answer + ADMIN_BATCH_MAX, 32, " 1\na/b 1\n");
+	ANSWERS(answer, "\n");
+	CHECK(l7_shut_down(ADMIN, &err) == 0 &&
+	      TOLD("show servers conn\n", "shutdown sessions server a/b\n"));
+}
+
 static unsigned lines;
 
 static void count_line(void *data, pid_t pid, const struct logline *line)
@@ -527,6 +564,67 @@ static void count_line(void *data, pid_t pid, const struct logline *line)
 #define IDLE  "0x2: proto=tcpv4 src=1:2 fe=raw be=<NONE> srv=<none> ts=00\n"
 #define BUSY  "0x3: proto=tcpv4 src=1:3 fe=raw be=to_tls srv=tls ts=00\n"
 #define BUSY2 "0x4: proto=tcpv4 src=1:4 fe=raw be=to_web srv=web ts=00\n"
+
+/* "shutdown session NUMBER;" of each, and a little more. */
+static void hear_out_many(void)
+{
+	static char answer[ANSWER_MAX], blank[100];
+	size_t n = 0, each = 17 + 100 + 1, whole = ADMIN_BATCH_MAX - 32;
+	unsigned streams = (unsigned)(whole / each) - 1;
+
+	for (int over = 0; over < 2; over++) {
+		size_t last = whole - streams * each + (size_t)over;
+
+		n = 0;
+		for (unsigned i = 0; i < streams; i++)
+			n += (size_t)snprintf(answer + n, sizeof(answer) - n,
+					      "0x%098u: srv=a\n", i);
+		snprintf(answer + n, sizeof(answer) - n, "0x%0*u: srv=a\n",
+			 (int)last - 2, 7u);
+		memset(blank, '\n', sizeof(blank));
+		blank[streams + !over] = '\0';
+		ANSWERS(answer, blank, OURS);
+		l7_hear_out(&l, ADMIN);
+		CHECK(administrator->n == 3);
+		n = strlen(administrator->told[1]);
+		CHECK_MSG(n == streams * each + (over ? 0 : 18 + last), "%zu",
+			  n);
+	}
+}
+
+/* For lines of streams that there are, and of no others. */
+static void waits_for_whom(void)
+{
+	static const struct {
+		const char *answer;
+		int ms;
+	} cases[] = {
+		{"", 0},
+		{OURS, 0},
+		{OURS "\n", 0},
+		{OURS "nonsense\n", 0},
+		{OURS "foo: srv=x\n", 0},
+		{OURS IDLE, L7_SETTLE_MS},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		ANSWERS(cases[i].answer);
+		rest_ms = -1;
+		l7_hear_out(&l, ADMIN);
+		CHECK_MSG(rest_ms == cases[i].ms && administrator->n == 1,
+			  "%zu: %d", i, rest_ms);
+	}
+	/* and for no longer than it may */
+	ANSWERS(BUSY, "\n", BUSY, "\n", OURS);
+	frozen_ms = 1000000;
+	wait_takes_ms = L7_CLOSE_MS;
+	l7_hear_out(&l, ADMIN);
+	CHECK(administrator->n == 2);
+	wait_takes_ms = L7_CLOSE_MS - 1;
+	l7_hear_out(&l, ADMIN);
+	CHECK(administrator->n == 5);
+	frozen_ms = wait_takes_ms = 0;
+}
 
 static void hear_out(void)
 {
@@ -563,7 +661,13 @@ static void hear_out(void)
 	ANSWERS(BUSY, "no\n", BUSY);
 	l7_hear_out(&l, ADMIN);
 	CHECK(TOLD("show sess\n", "shutdown session 0x3\n"));
+	/* nor is anything heard of who does not answer */
+	CHECK(sendto(fd, line, strlen(line), 0, (struct sockaddr *)&sa,
+		     sizeof(sa)) > 0);
 	l7_hear_out(&l, "/none/admin");
+	CHECK(lines == 1 && l7log_read(&l.log, count_line, &lines) == 1);
+	hear_out_many();
+	waits_for_whom();
 	close(fd);
 	close(l.log.fd);
 	CHECK(open("/dev/null", O_RDWR | O_CLOEXEC) == 0);
@@ -573,16 +677,19 @@ static void hear_out(void)
 
 static uint64_t lost;
 static char complaint[200];
+static unsigned losses, complaints;
 
 static void on_lost(void *data, uint64_t n)
 {
 	(void)data;
 	lost += n;
+	losses++;
 }
 
 static void on_error(void *data, const char *message)
 {
 	(void)data;
+	complaints++;
 	snprintf(complaint, sizeof(complaint), "%s", message);
 }
 
@@ -606,7 +713,10 @@ static void dropped(void)
 	/* a HAProxy that has begun anew */
 	CHECK(lost_now("Name: HAProxy\nDroppedLogs: 1\n") == 0);
 	CHECK(lost_now("Name: HAProxy\nDroppedLogs: 2\n") == 1);
+	/* of an answer nothing is read that the one before it had */
+	CHECK(lost_now("N") == 0 && l.dropped == 0);
 	CHECK(lost_now("Name: HAProxy\n") == 0 && !complaint[0]);
+	CHECK(losses == 3 && complaints == 0);
 	l7_count_dropped(&l, "/none/admin");
 	CHECK(strstr(complaint, "/none/admin"));
 }
@@ -743,6 +853,7 @@ int main(void)
 	free_places();
 	tokens();
 	shut_down();
+	shut_down_many();
 	hear_out();
 	dropped();
 	ready();

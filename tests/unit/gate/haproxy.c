@@ -414,18 +414,20 @@ static void no_signals(void)
 	      begins_not());
 }
 
-/* A program that cannot be begun is said as its own words. */
+/* A program that cannot be begun is said as its own words, in which there is no
+ * credential. */
 static void no_program(void)
 {
 	struct haproxy h;
 
+	strcpy(secrets.v[1], "MEMBRANE_CREDENTIAL_7=denied");
 	CHECK(mount("/dev/null", HAPROXY_PROGRAM, NULL, MS_BIND, NULL) == 0);
 	CHECK(haproxy_start(&h, &ports, STANDIN_CONFIG, &secrets, &err) == 0);
 	CHECK(poll(&(struct pollfd){h.pidfd, POLLIN, 0}, 1, STANDIN_WAITS) ==
 	      1);
 	CHECK(haproxy_ready(&h, "/none", "/pins", &err) == -EPIPE &&
 	      strcmp(err.text, "HAProxy ended: [ALERT] " HAPROXY_PROGRAM
-			       ": Permission denied") == 0);
+			       ": Permission ******") == 0);
 	haproxy_end(&h);
 	CHECK(umount2(HAPROXY_PROGRAM, MNT_DETACH) == 0);
 }
@@ -435,13 +437,20 @@ static void first_file(void)
 {
 	struct haproxy_ports some = {.open = false};
 	struct haproxy h;
+	const char *said;
+	int far;
 
 	CHECK(unshare(CLONE_NEWNET) == 0 && loopback_up());
+	far = broker_with(0, STDERR_FILENO);
+	some.broker = ports.broker;
 	close(0);
 	CHECK(haproxy_listen(&some, &err) == 0);
 	h = begin(&some);
-	has_the_usual(standin_said(&h));
+	said = standin_said(&h);
+	has_the_usual(said);
+	CHECK(says(said, "variable MEMBRANE_BROKER=18\n"));
 	end(&h);
+	close(far);
 	CHECK(refuse_call(SYS_socket, 0, AF_INET6, EAFNOSUPPORT));
 	some.open = false;
 	CHECK(unshare(CLONE_NEWNET) == 0 && loopback_up());

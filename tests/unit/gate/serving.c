@@ -54,6 +54,54 @@ static bool on_renewal(void *data, const struct renewal_ask *ask)
 	return true;
 }
 
+/* --- how it waits --------------------------------------------------------- */
+
+/* Before each wait; the Makefile wraps this for this test alone. */
+static void (*on_wait)(const struct pollfd *p, nfds_t n, int ms);
+
+int __real_poll(struct pollfd *p, nfds_t n, int ms);
+int __wrap_poll(struct pollfd *p, nfds_t n, int ms);
+
+int __wrap_poll(struct pollfd *p, nfds_t n, int ms)
+{
+	if (on_wait)
+		on_wait(p, n, ms);
+	return __real_poll(p, n, ms);
+}
+
+static unsigned pauses, waits;
+static int lets[2], second; /* HAProxy waits for the one */
+
+static void count_pause(const struct pollfd *p, nfds_t n, int ms)
+{
+	pauses +=
+		n == 1 && p[0].fd == l.haproxy.pidfd && ms == HAPROXY_RETRY_MS;
+}
+
+/* HAProxy answers at the second, which waits for that and for what? */
+static void see_second(const struct pollfd *p, nfds_t n, int ms)
+{
+	CHECK(n == 2 && ms > 0);
+	if (++waits != 2)
+		return;
+	second = p[1].fd;
+	CHECK(write(lets[1], "", 1) == 1);
+}
+
+/* A part of this test in a process of its own. */
+static void apart(void (*part)(void))
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		check_failed = 0;
+		part();
+		_exit(check_failed > 0);
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+}
+
 /* --- its plan ------------------------------------------------------------- */
 
 static void put_files(const char *config, const char *profiles,
@@ -137,6 +185,7 @@ static void prepares_little(void)
 {
 	static struct l7 little;
 	static const struct l7_plan plain = {.wanted = true};
+	size_t before = 0;
 
 	l7_init(&little);
 	CHECK(little.haproxy.pidfd == -1 && little.next.words == -1 &&
@@ -145,11 +194,23 @@ static void prepares_little(void)
 	      l7_wait(&little, &err) == 0 && little.log.fd == -1 &&
 	      !little.haproxy.pid && !is_there(GATE_PINS));
 	little.ports.own = true;
+	CHECK(mkdir(GATE_LOG, 0755) == 0 &&
+	      l7_prepare(&little, &plain, &err) < 0 &&
+	      strstr(err.text, GATE_LOG) && rmdir(GATE_LOG) == 0);
 	CHECK(l7_prepare(&little, &plain, &err) == 0);
 	CHECK(little.log.fd >= 0 && !little.ca.key && !little.ports.open &&
 	      little.signer.clients.listener == -1 &&
 	      little.renewal.clients.listener == -1 && !is_there(GATE_SIGNER) &&
 	      !is_there(GATE_RENEWAL) && is_there(GATE_PINS));
+	/* and of its text nothing is left */
+	put_files("x", PROFILES, NULL);
+	for (unsigned i = 0; i < 20; i++) {
+		if (i == 10)
+			before = mallinfo2().uordblks;
+		CHECK(load(&little.plan) == 0 && l7_start(&little, &err) == 0);
+		l7_plan_free(&little.plan);
+	}
+	CHECK(mallinfo2().uordblks == before);
 	close(little.log.fd);
 	admin_meanwhile(-1, NULL, NULL);
 }
@@ -157,6 +218,7 @@ static void prepares_little(void)
 static void prepares(void)
 {
 	int log, signer, renewal;
+	const void *key;
 
 	put_files("listen MEMBRANE_CREDENTIAL_1 x", PROFILES, LEAVES);
 	CHECK(load(&l.plan) == 0);
@@ -177,12 +239,42 @@ static void prepares(void)
 	/* what is there already stays */
 	log = l.log.fd;
 	signer = l.signer.clients.listener;
+	key = l.ca.key;
 	set_tokens(&l, 1);
 	CHECK(l7_prepare(&l, &l.plan, &err) == 0 && l.log.fd == log &&
-	      l.signer.clients.listener == signer);
+	      l.ca.key == key && l.signer.clients.listener == signer);
 	renewal = l.renewal.clients.listener;
 	CHECK(renewal >= 0 && l7_prepare(&l, &l.plan, &err) == 0 &&
 	      l.renewal.clients.listener == renewal);
+}
+
+/* The first descriptor is one like any other. */
+static void first_file(void)
+{
+	int *const fds[] = {&l.log.fd, &l.signer.clients.listener,
+			    &l.renewal.clients.listener};
+
+	close(0);
+	CHECK(l7_leaves(&l, &l.plan, &err) == 0 && l7_failures(&err) == 0);
+	for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
+		int was = *fds[i];
+
+		CHECK(dup2(was, 0) == 0);
+		*fds[i] = 0;
+		CHECK(l7_prepare(&l, &l.plan, &err) == 0 && *fds[i] == 0);
+		*fds[i] = was;
+	}
+}
+
+/* One that a file has no room for. */
+static void large_leaf(void)
+{
+	struct rlimit some = {100, 100};
+
+	signal(SIGXFSZ, SIG_IGN);
+	CHECK(setrlimit(RLIMIT_FSIZE, &some) == 0 &&
+	      l7_leaves(&l, &l.plan, &err) == -ENOSPC &&
+	      strstr(err.text, "no room"));
 }
 
 static void leaves(void)
@@ -221,7 +313,9 @@ static void begins(void)
 {
 	int64_t from_ms = clock_ms();
 
-	CHECK(l7_begin(&l, &err) == 0 && l.haproxy.pid > 0 && !l.serves);
+	ANSWERS("");
+	CHECK(turn(0) == 0 && l.haproxy.pid > 0 && !l.serves &&
+	      administrator->n == 0);
 	CHECK(l.begun_ms >= from_ms && l.begun_ms <= clock_ms());
 	snprintf(mine, sizeof(mine), "Name: HAProxy\nPid: %d\n",
 		 (int)l.haproxy.pid);
@@ -270,7 +364,8 @@ static void end_of(pid_t pid, const char *path)
 static void serves_not(void)
 {
 	struct str list = l.plan.crtlist;
-	pid_t pid;
+	int door = l.haproxy.door;
+	pid_t pid, tls;
 
 	ANSWERS(mine, "Unknown map identifier.\n");
 	CHECK(turn(0) == -EPROTO && !l.serves);
@@ -278,6 +373,13 @@ static void serves_not(void)
 	ANSWERS(mine, FOUND);
 	CHECK(turn(0) == -EPROTO && !l.serves && TOLD(INFO, MAP) &&
 	      strstr(err.text, "has not read"));
+	/* nor by the other, where there is nothing to be asked */
+	l.plan.crtlist = STR("");
+	tls = answer_at(GATE_L7_TLS, "");
+	ANSWERS(mine, FOUND);
+	CHECK(turn(0) == -EPROTO && strstr(err.text, "has not read"));
+	end_of(tls, GATE_L7_TLS);
+	l.plan.crtlist = list;
 	end_of(pid, GATE_L7_PLAIN);
 	pid = answer_at(GATE_L7_TLS, "HTTP/1.1 200 OK\r\n\r\n");
 	ANSWERS(mine, FOUND);
@@ -295,6 +397,12 @@ static void serves_not(void)
 	ANSWERS(mine, FOUND, "\n", "no\n");
 	CHECK(turn(0) == -EPROTO && !l.serves &&
 	      strstr(err.text, "did not take new tokens"));
+	l.haproxy.door = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	ANSWERS(mine, FOUND, "\n", "\n");
+	CHECK(turn(0) < 0 && !l.serves &&
+	      strstr(err.text, "opening HAProxy's ports"));
+	close(l.haproxy.door);
+	l.haproxy.door = door;
 }
 
 static void serves(void)
@@ -303,7 +411,10 @@ static void serves(void)
 
 	ANSWERS("", "Name: HAProxy\nPid: 1\n", mine, FOUND, "\n", "\n");
 	l.count_ms = INT64_MAX;
+	on_wait = count_pause;
 	CHECK_MSG(l7_wait(&l, &err) == 0, "%s", err.text);
+	on_wait = NULL;
+	CHECK(pauses == 2);
 	CHECK(l.serves && l.haproxy.door == -1);
 	CHECK(TOLD(INFO, INFO, INFO, MAP,
 		   "add map " GATE_PINS " a.test@11.0.0.1 1\n", TOKEN "old\n"));
@@ -371,6 +482,52 @@ static void hears_lines(void)
 	l7_count_dropped(&l, GATE_ADMIN);
 	CHECK(l.log.kept > 0 && lines == 1 && l7_wait_ms(&l, 5) == 0);
 	CHECK(l7_step(&l, none, 0, &err) == 0 && lines == 2 && !l.log.kept);
+}
+
+/* More of them while there is room, and only then. */
+static void keeps_lines(size_t kept, bool more)
+{
+	waits = 0;
+	l.log.kept = kept;
+	log_line();
+	administrator->wait = lets[0];
+	on_wait = see_second;
+	ANSWERS("Name: HAProxy\n");
+	l7_count_dropped(&l, GATE_ADMIN);
+	on_wait = NULL;
+	administrator->wait = -1;
+	CHECK(waits >= 2 && second == (more ? l.log.fd : -1));
+	if (!more)
+		l.log.kept = 0;
+	lines = 0;
+	CHECK(turn(0) == 0 && lines == 1);
+}
+
+/* Of what was not polled nothing is read; at its end all is. */
+static void hears_more(void)
+{
+	struct pollfd some[L7_POLL] = {{.fd = -1}};
+	int words = l.haproxy.words, pair[2];
+
+	CHECK(pipe2(pair, O_CLOEXEC | O_NONBLOCK) == 0);
+	l.haproxy.words = pair[0];
+	l.haproxy.alert[0] = '\0';
+	log_line();
+	CHECK(write(pair[1], "[ALERT] more\n", 13) == 13);
+	lines = 0;
+	CHECK(l7_step(&l, some, 0, &err) == 0 && lines == 0 &&
+	      !l.haproxy.alert[0]);
+	CHECK(turn(0) == 0 && lines == 1 &&
+	      strcmp(l.haproxy.alert, "[ALERT] more") == 0);
+	l.haproxy.alert[0] = '\0';
+	CHECK(write(pair[1], "[ALERT] last\n", 13) == 13);
+	some[L7_SLOT_END].revents = POLLIN;
+	CHECK(l7_step(&l, some, 0, &err) == -EPIPE &&
+	      strcmp(err.text, "HAProxy ended: [ALERT] last") == 0);
+	close(pair[0]);
+	close(pair[1]);
+	l.haproxy.words = words;
+	strcpy(l.haproxy.alert, "[ALERT] a stand-in");
 }
 
 static void hears_words(void)
@@ -590,6 +747,11 @@ static void ends(void)
 	CHECK(lines == 1 && lost == 9 && is_gone(old) && is_gone(next) &&
 	      is_gone(now));
 	CHECK(l.credentials.n == 0 && key.p[0] == '\0' && !l.ca.key);
+	/* nor is it heard out where its connections were not ended */
+	ANSWERS("to_tls/one 3/1 11.0.0.1 443\n", "no\n", "Name: HAProxy\n");
+	l7_end(&l);
+	CHECK(TOLD("show servers conn\n",
+		   "shutdown sessions server to_tls/one\n", INFO));
 	/* one that does not serve is asked nothing */
 	l.serves = false;
 	ANSWERS("");
@@ -608,7 +770,7 @@ int main(int argc, char **argv)
 		return NOT_HERE;
 	stay_apart();
 	signal(SIGPIPE, SIG_IGN); /* as in the worker */
-	CHECK(mkdir(PLAN, 0755) == 0);
+	CHECK(mkdir(PLAN, 0755) == 0 && pipe2(lets, O_CLOEXEC) == 0);
 	administrator_start_at(GATE_ADMIN);
 	CHECK(names_parse(str_of(NAMES), &names, &err) == 0);
 	loads();
@@ -621,6 +783,8 @@ int main(int argc, char **argv)
 	l.on_renewal = on_renewal;
 	l.data = &l;
 	prepares();
+	apart(first_file);
+	apart(large_leaf);
 	leaves();
 	learns();
 	begins();
@@ -628,7 +792,10 @@ int main(int argc, char **argv)
 	serves();
 	polls();
 	hears_lines();
+	keeps_lines(0, true);
+	keeps_lines(L7LOG_KEEP, false);
 	hears_words();
+	hears_more();
 	signs();
 	renews();
 	renews_in_vain();

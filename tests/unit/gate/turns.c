@@ -8,10 +8,12 @@
 #include "tests/unit/gate/haproxy_standin.h"
 
 #include <dirent.h>
+#include <malloc.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 
-#define KEPT L7_KEEP "admin.sock"
+#define KEPT	 L7_KEEP "admin.sock"
+#define PROFILES "membrane-profiles 1\n1 a.test g-0123456789\n"
 
 static struct err err;
 static struct l7 l;
@@ -77,6 +79,7 @@ static void kept_on(void)
 	l.haproxy = begin_haproxy();
 	l.serves = true;
 	l.plan.generation = 1;
+	l.past[0].kill_ms = 99; /* somebody's who was there before */
 	pid = l.haproxy.pid;
 	ANSWERS("Name: HAProxy\nDroppedLogs: 0\n");
 	take(false, 1000, 2);
@@ -329,8 +332,9 @@ static void keeps_not(void)
 	CHECK(unlink(GATE_DIR "/keep") == 0 && mkdir(L7_KEEP, 0777) == 0);
 	put_socket(GATE_DIR "/", "b.sock", user_there(GATE_UID));
 	if (has_other) {
-		put_socket(L7_KEEP, "b.sock", 0);
-		starts_not("keeping " GATE_DIR "/b.sock: File exists");
+		/* it comes last; what went before it is forgotten */
+		put_socket(L7_KEEP, "admin.sock", 0);
+		starts_not("keeping " GATE_DIR "/admin.sock: File exists");
 		CHECK(count_in(L7_KEEP) == 1);
 		empty(L7_KEEP);
 	}
@@ -347,6 +351,18 @@ static void keeps_not(void)
 	CHECK(reaches(GATE_ADMIN) && has(GATE_DIR "/", "b.sock"));
 	l.ports.broker = 0;
 	close(pair[0]);
+	empty(L7_KEEP);
+}
+
+/* A plan that decrypts, by the CA that there is. */
+static void decrypts(void)
+{
+	CHECK(l7_authority(&l, &err) == 0);
+	next_plan.decrypts = true;
+	CHECK_MSG(l7_next_start(&l, &next_plan, &err) == 0, "%s", err.text);
+	l7_next_drop(&l);
+	next_plan.decrypts = false;
+	ca_done(&l.ca);
 	empty(L7_KEEP);
 }
 
@@ -385,15 +401,13 @@ static void take_next(bool cut, int64_t now_ms)
 
 static void takes_place(void)
 {
-	static const char text[] = "membrane-profiles 1\n"
-				   "1 a.test g-0123456789\n";
 	struct haproxy old, next;
 	eventfd_t opened = 0;
 	int door = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 
 	with_sockets();
 	old = l.haproxy;
-	CHECK(profiles_parse(str_of(text), &l.plan.profiles, &err) == 0);
+	CHECK(profiles_parse(str_of(PROFILES), &l.plan.profiles, &err) == 0);
 	l.plan.generation = 19;
 	l.dropped = 7;
 	strcpy(l.signer.leaves[3], "a.test");
@@ -456,6 +470,74 @@ static void opens_not(void)
 	l.serves = l.plan.wanted = false;
 }
 
+static void put_file(const char *path, const char *text)
+{
+	close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+	CHECK(put_line(path, text));
+}
+
+/* Of a plan that had its time nothing is left. */
+static void forgets_plans(void)
+{
+	size_t before = 0;
+
+	CHECK(mkdir("/run/plan", 0755) == 0);
+	put_file("/run/plan/gate.cfg", "x");
+	put_file("/run/plan/profiles.map", PROFILES);
+	put_file("/run/plan/crt.lst", "y");
+	for (unsigned i = 0; i < 20; i++) {
+		struct l7_plan p;
+
+		if (i == 10)
+			before = mallinfo2().uordblks;
+		CHECK(l7_load(&p, "/run/plan", &err) == 0);
+		l7_next_take(&l, &p, false, 1);
+		CHECK(l.plan.wanted && !l.plan.config.p && !p.wanted);
+	}
+	/* nor of those that ended for want of room */
+	for (size_t i = 0; i < L7_PAST; i++)
+		l.past[i] = (struct l7_past){.haproxy = begin_haproxy(),
+					     .generation = 9};
+	for (unsigned i = 0; i < 20; i++) {
+		struct l7_plan p = {.generation = 1};
+
+		if (i == 10)
+			before = mallinfo2().uordblks;
+		CHECK(profiles_parse(str_of(PROFILES), &l.plan.profiles,
+				     &err) == 0);
+		l.haproxy = begin_haproxy();
+		l7_next_take(&l, &p, false, 1);
+	}
+	CHECK(mallinfo2().uordblks == before);
+	for (size_t i = 0; i < L7_PAST; i++) {
+		profiles_free(&l.past[i].profiles);
+		haproxy_end(&l.past[i].haproxy);
+	}
+	l7_plan_free(&l.plan);
+}
+
+/* What an earlier one has to say is taken in, and what it had is given back. */
+static void buries(void)
+{
+	struct pollfd none[L7_POLL] = {{.fd = -1}};
+	struct haproxy *h = &l.past[0].haproxy;
+	int pair[2];
+
+	CHECK(pipe2(pair, O_CLOEXEC | O_NONBLOCK) == 0);
+	*h = begin_haproxy();
+	h->words = pair[0];
+	CHECK(write(pair[1], "[ALERT] late\n", 13) == 13);
+	l.past[0].kill_ms = 500;
+	CHECK(profiles_parse(str_of(PROFILES), &l.past[0].profiles, &err) == 0);
+	l.sweep_ms = INT64_MAX;
+	CHECK(l7_step(&l, none, 499, &err) == 0 && h->pid &&
+	      strcmp(h->alert, "[ALERT] late") == 0);
+	CHECK(l7_step(&l, none, 500, &err) == 0 && !h->pid &&
+	      l.past[0].profiles.n == 0);
+	close(pair[1]);
+	l.past[0].kill_ms = 0;
+}
+
 /* Who may end what it has does so, however long that takes. */
 static void takes_time(void)
 {
@@ -502,11 +584,14 @@ int main(int argc, char **argv)
 	keeps();
 	too_many();
 	keeps_not();
+	decrypts();
 	begins_first();
 	takes_place();
 	takes_unkept();
 	opens_not();
 	takes_time();
+	buries();
+	forgets_plans();
 	kill(administrator_pid, SIGKILL);
 	CHECK(waitpid(administrator_pid, NULL, 0) == administrator_pid);
 	return check_status();
