@@ -26,7 +26,7 @@ static int write_file(const char *path, const char *text)
 {
 	auto_fd int fd = open(path, O_WRONLY | O_CLOEXEC);
 
-	return fd < 0 || write(fd, text, strlen(text)) < 0 ? -errno : 0;
+	return write(fd, text, strlen(text)) < 0 ? -errno : 0;
 }
 
 /* A namespace in which we may mount: as root, or as root of our own. */
@@ -35,7 +35,7 @@ static int enter_namespace(struct err *err)
 	unsigned uid = geteuid(), gid = getegid();
 	char map[64];
 
-	if (uid == 0 && unshare(CLONE_NEWNS) == 0)
+	if (unshare(CLONE_NEWNS) == 0)
 		return 0;
 	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)
 		return err_set(err, -errno, "a namespace to try it in: %s",
@@ -58,26 +58,16 @@ static int bind_folder(const char *from, const char *to, struct err *err)
 	return 0;
 }
 
-/* What is a link in the root is one in this, too. */
+/* What is a link in the root is a folder in this; what is not there is not. */
 static int share_folder(const char *name, struct err *err)
 {
-	char from[16], to[32], target[64];
-	struct stat st;
-	ssize_t n;
+	char from[16], to[32];
+	int rc;
 
 	snprintf(from, sizeof(from), "/%s", name);
 	snprintf(to, sizeof(to), ROOT "/%s", name);
-	if (lstat(from, &st) < 0)
-		return 0;
-	if (!S_ISLNK(st.st_mode))
-		return bind_folder(from, to, err);
-	n = readlink(from, target, sizeof(target) - 1);
-	if (n < 0)
-		return err_set(err, -errno, "%s: %s", from, strerror(errno));
-	target[n] = '\0';
-	return symlink(target, to) < 0
-		       ? err_set(err, -errno, "%s: %s", to, strerror(errno))
-		       : 0;
+	rc = bind_folder(from, to, err);
+	return rc == -ENOENT ? 0 : rc;
 }
 
 static int make_root(const char *plan, struct err *err)
@@ -97,11 +87,13 @@ static int make_root(const char *plan, struct err *err)
 		rc = share_folder(shared[i], err);
 	if (rc == 0)
 		rc = bind_folder(real, ROOT GATE_PLAN, err);
-	if (rc == 0 && (chroot(ROOT) < 0 || chdir("/") < 0 ||
-			mkdir("/run", 0755) < 0 || mkdir(GATE_DIR, 0755) < 0))
+	if (rc < 0)
+		return rc;
+	if (chroot(ROOT) < 0 || chdir("/") < 0 || mkdir("/run", 0755) < 0 ||
+	    mkdir(GATE_DIR, 0755) < 0)
 		return err_set(err, -errno, "a root to try it in: %s",
 			       strerror(errno));
-	return rc;
+	return 0;
 }
 
 /* Not opened, and none has its value: but the configuration asks for them. */
@@ -152,7 +144,6 @@ static int become_trial(const struct l7_plan *p, const char *plan, int words,
 	static struct l7 l; /* too large for a stack */
 	int rc;
 
-	l7_init(&l);
 	if ((rc = enter_namespace(err)) < 0 ||
 	    (rc = make_root(plan, err)) < 0 ||
 	    (rc = pins_file(&l.pins, GATE_PINS, err)) < 0 ||
@@ -168,20 +159,21 @@ static int become_trial(const struct l7_plan *p, const char *plan, int words,
 }
 
 /* The first complaint, in one line. */
-static void first_words(char *text)
+static const char *first_words(char *text)
 {
 	char *at = strstr(text, "[ALERT]");
 
 	if (!at)
 		at = text;
-	memmove(text, at, strlen(at) + 1);
-	text[strcspn(text, "\n")] = '\0';
+	at[strcspn(at, "\n")] = '\0';
+	return at;
 }
 
 int haproxy_check_plan(const struct l7_plan *p, const char *plan,
 		       struct err *err)
 {
-	char words[WORDS_MAX];
+	char words[WORDS_MAX], rest[512];
+	const char *said;
 	int pair[2], status;
 	size_t n = 0;
 	ssize_t got;
@@ -193,23 +185,24 @@ int haproxy_check_plan(const struct l7_plan *p, const char *plan,
 		return err_set(err, -errno, "pipe: %s", strerror(errno));
 	pid = fork();
 	if (pid == 0) {
-		close(pair[0]);
 		(void)become_trial(p, plan, pair[1], err);
 		ignore(write(pair[1], err->text, strlen(err->text)));
 		_exit(UNTRIED);
 	}
 	close(pair[1]);
-	while (n < sizeof(words) - 1 &&
-	       (got = read(pair[0], words + n, sizeof(words) - 1 - n)) > 0)
+	while ((got = read(pair[0], words + n, sizeof(words) - 1 - n)) > 0)
 		n += (size_t)got;
+	/* What there is no room for is taken, too, or it dies of that. */
+	while (read(pair[0], rest, sizeof(rest)) > 0)
+		;
 	close(pair[0]);
 	words[n] = '\0';
 	if (pid < 0 || waitpid(pid, &status, 0) < 0)
 		return err_set(err, -errno, "fork: %s", strerror(errno));
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return 0;
-	first_words(words);
+	said = first_words(words);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == REFUSED)
-		return err_set(err, -EPROTO, "gate.cfg: %s", words);
-	return err_set(err, -EIO, "trying gate.cfg: %s", words);
+		return err_set(err, -EPROTO, "gate.cfg: %s", said);
+	return err_set(err, -EIO, "trying gate.cfg: %s", said);
 }

@@ -9,6 +9,7 @@
 #include "tests/unit/gate/administrator.h"
 #include "tests/unit/gate/haproxy_standin.h"
 #include "tests/unit/gate/plans.h"
+#include "tests/unit/gate/refused.h"
 
 #include <malloc.h>
 
@@ -86,20 +87,6 @@ static void see_second(const struct pollfd *p, nfds_t n, int ms)
 		return;
 	second = p[1].fd;
 	CHECK(write(lets[1], "", 1) == 1);
-}
-
-/* A part of this test in a process of its own. */
-static void apart(void (*part)(void))
-{
-	int status = -1;
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		check_failed = 0;
-		part();
-		_exit(check_failed > 0);
-	}
-	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 }
 
 /* --- its plan ------------------------------------------------------------- */

@@ -7,10 +7,10 @@
 
 #include "runtime/gate/l7/roots.h"
 #include "tests/unit/gate/plans.h"
+#include "tests/unit/gate/refused.h"
 
 #include <errno.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
+#include <signal.h>
 
 #define NEEDS(variable, value)                                                 \
 	".if !streq(\"$" variable "\",\"" value "\")\n"                        \
@@ -74,9 +74,13 @@ static int check_plan(const char *text, const char *list)
 
 static void good(void)
 {
-	struct l7_plan p = {.wanted = false};
+	struct l7_plan p = {.wanted = false}, one;
 
 	CHECK_MSG(check_plan(config, LIST) == 0, "%s", err.text);
+	/* a list is nothing to a plan that does not decrypt */
+	one = plan_of("listen l\n    bind 127.0.0.1:1\n", NULL);
+	one.crtlist = STR("nonsense\n");
+	CHECK(haproxy_check_plan(&one, PLAN, &err) == 0);
 	CHECK(haproxy_check_plan(&p, "/none", &err) == 0);
 	/* nothing of it is left, here or anywhere */
 	CHECK(access(GATE_PINS, F_OK) < 0 && access(GATE_TOKENS, F_OK) < 0 &&
@@ -84,14 +88,38 @@ static void good(void)
 	      access("/sys/plan", F_OK) < 0 && access("/plan", F_OK) < 0);
 }
 
+/* More than is heard of it. */
+static void much(void)
+{
+	static char text[20000];
+
+	for (size_t n = 0; n + 32 < sizeof(text);)
+		n += (size_t)snprintf(text + n, sizeof(text) - n,
+				      "nonsense %zu\n", n);
+	CHECK_MSG(check_plan(text, NULL) == -EPROTO, "%s", err.text);
+	CHECK(strncmp(err.text, "gate.cfg: [ALERT]", 17) == 0);
+}
+
+static unsigned open_files(void)
+{
+	unsigned n = 0;
+
+	for (int fd = 0; fd < 100; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
 /* What it says first, in one line. */
 static void bad(void)
 {
+	unsigned before = open_files();
+
 	CHECK(check_plan("nonsense\nmore\n", NULL) == -EPROTO);
 	CHECK_MSG(strncmp(err.text, "gate.cfg: [ALERT]", 17) == 0 &&
 			  strstr(err.text, "nonsense") &&
 			  !strchr(err.text, '\n'),
 		  "%s", err.text);
+	CHECK(open_files() == before);
 	/* what only a plan that decrypts has, or one with roots */
 	CHECK(check_plan(config, NULL) == -EPROTO);
 	CHECK(check_plan(
@@ -126,7 +154,7 @@ static void unprivileged(void)
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		if (geteuid() == 0 && (setresgid(65534, 65534, 65534) < 0 ||
+		if (geteuid() == 0 && (setresgid(65533, 65533, 65533) < 0 ||
 				       setresuid(65534, 65534, 65534) < 0))
 			_exit(NOT_HERE);
 		prctl(PR_SET_DUMPABLE, 1); /* who it is is written in /proc */
@@ -138,6 +166,66 @@ static void unprivileged(void)
 	CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
 	CHECK_MSG(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == NOT_HERE,
 		  "%d", WEXITSTATUS(status));
+}
+
+/* --- where it cannot be tried ----------------------------------------------
+ */
+
+static void first_file(void)
+{
+	close(0);
+	CHECK_MSG(check_plan(config, LIST) == 0, "%s", err.text);
+}
+
+static bool is_not_tried(const char *why)
+{
+	if (check_plan(config, LIST) == -EIO && strstr(err.text, why))
+		return true;
+	fprintf(stderr, "%d %s\n", err.code, err.text);
+	return false;
+}
+
+static void no_namespace(void)
+{
+	CHECK(refuse_call(SYS_unshare, 0, -1, EPERM) &&
+	      is_not_tried("a namespace to try it in: Operation not"));
+}
+
+/* One of mounts alone: in one of a user's own. */
+static void no_mounts(void)
+{
+	CHECK(refuse_call(SYS_unshare, 0, CLONE_NEWNS, EPERM));
+	CHECK_MSG(check_plan(config, LIST) == 0, "%s", err.text);
+}
+
+static void no_folders(void)
+{
+#ifdef SYS_mkdir
+	CHECK(refuse_call(SYS_mkdir, 0, -1, ENOENT));
+#else
+	CHECK(refuse_call(SYS_mkdirat, 0, -1, ENOENT));
+#endif
+	CHECK(is_not_tried("/sys/plan: No such"));
+}
+
+/* Whose end nobody is told of. */
+static void no_end(void)
+{
+	signal(SIGCHLD, SIG_IGN);
+	CHECK(check_plan(config, LIST) == -ECHILD);
+}
+
+/* Who has no business with its own namespaces. */
+static void no_maps(void)
+{
+	struct l7_plan p = plan_of(config, LIST);
+
+	if (geteuid() != 0 || setresgid(65533, 65533, 65533) < 0 ||
+	    setresuid(65534, 65534, 65534) < 0)
+		return;
+	CHECK(haproxy_check_plan(&p, PLAN, &err) == -EIO &&
+	      (strstr(err.text, "no user namespace") ||
+	       strstr(err.text, "a namespace")));
 }
 
 static bool has_roots(void)
@@ -162,7 +250,14 @@ int main(void)
 	CHECK(mkdir(PLAN, 0755) == 0);
 	good();
 	bad();
+	much();
 	unprivileged();
+	apart(first_file);
+	apart(no_namespace);
+	apart(no_mounts);
+	apart(no_folders);
+	apart(no_end);
+	apart(no_maps);
 	none();
 	return check_status();
 }
