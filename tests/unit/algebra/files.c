@@ -280,6 +280,85 @@ static const struct compared_case cases[] = {
 	 "ignore a\n",
 	 USUAL "= read c*.pem | read cfile.pem\n"
 	       "\tnew 'ignore !c*.pem': granted -> granted\n"},
+	/* Lines that stand there twice, or hide nothing; and examples that do not
+	   show what a line does. */
+	{"readonly **/x\n",
+	 "",
+	 "+ write **/x | write x\n"
+	 "\told 'readonly **/x': readonly -> granted\n" USUAL},
+	{"ignore ?\n",
+	 "ignore ?\n"
+	 "ignore ?\n"
+	 "ignore *.pem\n",
+	 "- read *.pem | read file.pem\n"
+	 "\tnew 'ignore *.pem': granted -> ignored\n" USUAL},
+	{"readonly !a/b\n"
+	 "ignore !secrets/a\n",
+	 "ignore a\n"
+	 "readonly !a/b\n"
+	 "readonly !a/b\n",
+	 "- read a | read a\n"
+	 "\tnew 'ignore a': granted -> ignored\n" USUAL},
+	{"ignore !a/b\n",
+	 "",
+	 "= read what nothing hides | read README.md\n"
+	 "\tnew '-': granted -> granted\n"
+	 "= write what nothing protects | write README.md\n"
+	 "\tnew '-': granted -> granted\n"},
+	{"",
+	 "ignore !c?.pem\n",
+	 USUAL
+	 "= read c?.pem | read cx.pem\n"
+	 "\tnew 'ignore !c?.pem': granted -> granted\n"},
+	{"readonly a/b/c\n"
+	 "readonly a/**\n",
+	 "readonly a/b/c\n"
+	 "readonly a/b/c\n",
+	 "+ write a/** | write a/file\n"
+	 "\told 'readonly a/**': readonly -> granted\n" USUAL},
+	{"readonly ?\n",
+	 "ignore !*\n",
+	 "+ write ? | write x\n"
+	 "\told 'readonly ?': readonly -> granted\n" USUAL
+	 "= read * | read file\n"
+	 "\tnew 'ignore !*': granted -> granted\n"},
+	{"ignore !a/b\n"
+	 "ignore !a/b\n",
+	 "ignore !a/b\n"
+	 "ignore !a/b\n",
+	 "= read a/b | read a/b\n"
+	 "\tnew 'ignore !a/b': granted -> granted\n"
+	 "= read a/b | read a/b\n"
+	 "\tnew 'ignore !a/b': granted -> granted\n" USUAL},
+	{"readonly !*\n",
+	 "",
+	 "- write * | write .husky/\n"
+	 "\told 'readonly !*': granted -> readonly\n" USUAL},
+	{"ignore !a/b\n",
+	 "ignore !a/b\n"
+	 "ignore a/**\n",
+	 "- read a/** | read a/file\n"
+	 "\tnew 'ignore a/**': granted -> ignored\n" USUAL},
+	{"",
+	 "ignore a\n"
+	 "ignore !a/b\n",
+	 "- read a | read a\n"
+	 "\tnew 'ignore a': granted -> ignored\n" USUAL},
+	{"ignore !a/b\n"
+	 "readonly /a\n"
+	 "ignore !a/b\n",
+	 "ignore !a/b\n"
+	 "ignore !a/b\n",
+	 "+ write /a | write a\n"
+	 "\told 'readonly /a': readonly -> granted\n"
+	 "= read a/b | read a/b\n"
+	 "\tnew 'ignore !a/b': granted -> granted\n"
+	 "= read a/b | read a/b\n"
+	 "\tnew 'ignore !a/b': granted -> granted\n" USUAL},
+	/* Lines of which there is no example. */
+	{"", "ignore ..\n", USUAL},
+	{"ignore a\n", "ignore a\nignore !..\n", USUAL},
+	{"ignore a\nignore !..\n", "ignore a\nignore !..\n", USUAL},
 };
 
 /* The same changes, whether what is kept is wanted or not. */
