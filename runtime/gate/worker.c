@@ -611,13 +611,11 @@ static bool on_supervisor(struct gate *g, const struct worker_args *args)
 	return n != sizeof(m) || !take_told(g, &m);
 }
 
-/* Negative: neither plan is enforced as it should be. */
+/* Negative: neither plan is enforced as it should be. It may be on its way. */
 static int go_on(struct gate *g, struct err *err)
 {
 	int rc = change_step(&g->change, clock_ms(), err);
 
-	if (rc == 0)
-		return 0;
 	if (rc != 1 && rc != -ECANCELED)
 		return rc;
 	tell_change(g, g->asked, g->change.begun_ms,

@@ -64,8 +64,10 @@ static void waits(void)
 	CHECK(due(INT64_MAX) == 0 && all.n == 0);
 	CHECK(end(4, 1) && due(INT64_MAX) == 4);
 	/* one that is over waits for none, beside one that does */
-	CHECK(end(6, 1));
+	CHECK(end(6, 1) && end(4, 1));
 	request(4);
+	request(4);
+	CHECK(all.n == 1);
 	CHECK(end(4, 1) && due(INT64_MAX) == 6 && due(INT64_MAX) == 0);
 }
 

@@ -137,9 +137,9 @@ static ssize_t read_piece(int fd, void *to, size_t n)
 		errno = EINTR;
 		return -1;
 	}
+	errno = EINTR; /* of an earlier one */
 	if (!piece)
 		return 0;
-	errno = EINTR; /* of an earlier one */
 	memcpy(to, piece, strlen(piece));
 	return (ssize_t)strlen(piece);
 }
@@ -183,6 +183,7 @@ PART(ssize_t, send, (int fd, const void *from, size_t n, int flags))
 PART_OUTSIDE(ssize_t, write, (int fd, const void *from, size_t n),
 	     (fd, from, n))
 {
+	say_aside("%.*s", (int)n, (const char *)from);
 	say("complain %d %d", fd,
 	    memmem(from, n, "\"event\":\"error\"", 15) != NULL);
 	return (ssize_t)n;
@@ -1076,6 +1077,9 @@ static void launchers(void)
 		played->said[strlen(lines[i].want)] = '\0';
 		CHECK_MSG(same_lines(played->said, lines[i].want), "line %zu",
 			  i);
+		CHECK(!strstr(lines[i].want, "read") ==
+		      (strstr(played->aside, i == 4 ? "poll: " : "timed out") !=
+		       NULL));
 	}
 }
 
