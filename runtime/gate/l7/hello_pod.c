@@ -30,6 +30,8 @@ static int add_hosts(cJSON *line, struct err *err)
 	if (!rest.n)
 		return err_set(err, -EPROTO,
 			       HELLO_POD_HOSTS ": no addresses of the node");
+	if (!list)
+		return err_set(err, -ENOMEM, "out of memory");
 	for (size_t at = 0; at <= rest.n;) {
 		size_t end = str_find(rest, ',', at);
 

@@ -365,15 +365,26 @@ static void nodes(void)
 
 static unsigned pieces_left; /* of memory; the last one is not there */
 
+static unsigned pieces_held;
+
 static void *some_memory(size_t n)
 {
-	return pieces_left && --pieces_left == 0 ? NULL : malloc(n);
+	bool none = pieces_left && --pieces_left == 0;
+
+	pieces_held += !none;
+	return none ? NULL : malloc(n);
+}
+
+static void give_memory(void *p)
+{
+	pieces_held -= p != NULL;
+	free(p);
 }
 
 /* Of a line that is not whole nothing is heard. */
 static void without_memory(void)
 {
-	cJSON_Hooks hooks = {some_memory, free};
+	cJSON_Hooks hooks = {some_memory, give_memory};
 	unsigned n = 1;
 	int rc;
 
@@ -381,6 +392,8 @@ static void without_memory(void)
 	for (;; n++) {
 		pieces_left = n;
 		rc = hear("a", "10.0.0.1", top);
+		CHECK_MSG(pieces_held == 0, "piece %u: %u are held", n,
+			  pieces_held);
 		if (pieces_left)
 			break;
 		CHECK_MSG(rc < 0 && (strstr(err.text, "out of memory") ||
