@@ -7,6 +7,7 @@
 #include "runtime/gate/l7/ca.h"
 
 #include "tests/check.h"
+#include "tests/unit/gate/pieces.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -157,36 +158,6 @@ EVP_PKEY *EVP_PKEY_Q_keygen(OSSL_LIB_CTX *ctx, const char *query,
 		       : real(ctx, query, type, curve);
 }
 
-/* --- its memory ----------------------------------------------------------- */
-
-static long held; /* pieces of it that the library has */
-
-static void *take_memory(size_t n, const char *file, int line)
-{
-	void *p = malloc(n);
-
-	(void)file;
-	(void)line;
-	held += p != NULL;
-	return p;
-}
-
-static void give_memory(void *p, const char *file, int line)
-{
-	(void)file;
-	(void)line;
-	held -= p != NULL;
-	free(p);
-}
-
-static void *change_memory(void *p, size_t n, const char *file, int line)
-{
-	if (p && n)
-		return realloc(p, n);
-	give_memory(p, file, line);
-	return n ? take_memory(n, file, line) : NULL;
-}
-
 /* --- each call ------------------------------------------------------------ */
 
 static struct ca authority;
@@ -236,7 +207,7 @@ static void each_call(int (*make)(void), const char *what, int least)
 	int n = 0, rc;
 
 	CHECK(make() == 0);
-	before = held;
+	before = pieces_held;
 	for (;; n++) {
 		failing = n;
 		has_failed = false;
@@ -244,8 +215,9 @@ static void each_call(int (*make)(void), const char *what, int least)
 		rc = make();
 		failing = -1;
 		/* nothing of an error is left for who comes next */
-		CHECK_MSG(held == before && ERR_peek_error() == 0,
-			  "%s: call %d: %ld pieces", what, n, held - before);
+		CHECK_MSG(pieces_held == before && ERR_peek_error() == 0,
+			  "%s: call %d: %ld pieces", what, n,
+			  pieces_held - before);
 		if (!has_failed)
 			break;
 		CHECK_MSG(rc == -EIO &&
@@ -370,8 +342,8 @@ static void contents(void)
 
 int main(void)
 {
-	CHECK(CRYPTO_set_mem_functions(take_memory, change_memory,
-				       give_memory) == 1);
+	CHECK(CRYPTO_set_mem_functions(pieces_take, pieces_change,
+				       pieces_give) == 1);
 	CHECK(ca_new(&authority, &err) == 0);
 	each_call(make_authority, "making the session's CA", 15);
 	each_call(make_leaf, "making a certificate", 20);

@@ -8,6 +8,7 @@
 #include "runtime/gate/l7/admin.h"
 #include "runtime/gate/l7/ca.h"
 #include "tests/check.h"
+#include "tests/unit/gate/pieces.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -110,34 +111,6 @@ int SSL_read(SSL *s, void *p, int n)
 	got = real(s, p, n);
 	room = got > 0 ? room - (size_t)got : 0;
 	return got;
-}
-
-static long held; /* pieces of memory that the library has */
-
-static void *take_memory(size_t n, const char *file, int line)
-{
-	void *p = malloc(n);
-
-	(void)file;
-	(void)line;
-	held += p != NULL;
-	return p;
-}
-
-static void give_memory(void *p, const char *file, int line)
-{
-	(void)file;
-	(void)line;
-	held -= p != NULL;
-	free(p);
-}
-
-static void *change_memory(void *p, size_t n, const char *file, int line)
-{
-	if (p && n)
-		return realloc(p, n);
-	give_memory(p, file, line);
-	return n ? take_memory(n, file, line) : NULL;
 }
 
 /* --- the server ----------------------------------------------------------- */
@@ -287,14 +260,14 @@ static void each_call(void)
 		failing = n;
 		has_failed = false;
 		err.text[0] = '\0';
-		before = held;
+		before = pieces_held;
 		room = ADMIN_ANSWER_MAX;
 		rc = reader_probe_tls(path, STR("a.test"), &err);
 		failing = -1;
 		kill(pid, has_failed ? SIGKILL : 0);
 		CHECK(waitpid(pid, NULL, 0) == pid);
-		CHECK_MSG(held == before, "call %d: %ld pieces", n,
-			  held - before);
+		CHECK_MSG(pieces_held == before, "call %d: %ld pieces", n,
+			  pieces_held - before);
 		if (!has_failed)
 			break;
 		CHECK_MSG(rc == (n < 4 ? -EIO : -EPROTO) &&
@@ -312,8 +285,8 @@ static void each_call(void)
 
 int main(void)
 {
-	CHECK(CRYPTO_set_mem_functions(take_memory, change_memory,
-				       give_memory) == 1);
+	CHECK(CRYPTO_set_mem_functions(pieces_take, pieces_change,
+				       pieces_give) == 1);
 	struct sockaddr_un sa = {.sun_family = AF_UNIX};
 	const struct str name = STR_INIT("a.test");
 	struct ca ca = {0};
