@@ -9,7 +9,6 @@
 #include "runtime/gate/packet/rtnl.h"
 #include "tests/unit/gate/sessions.h"
 
-#include <arpa/inet.h>
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
 #include <signal.h>
@@ -163,29 +162,15 @@ static void wire(void)
 
 /* --- its ports ------------------------------------------------------------ */
 
-static struct sockaddr_in loopback_at(uint16_t port)
-{
-	return (struct sockaddr_in){.sin_family = AF_INET,
-				    .sin_port = htons(port),
-				    .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-}
-
 /* PID 1's second child has the sockets, and nobody is in their network. */
 static int network_of_ports(pid_t first)
 {
-	char path[64], text[64] = "";
-	int fd, pidfd, there = -1;
-	const char *second;
+	int pidfd = (int)syscall(SYS_pidfd_open, nth_child(first, 1), 0);
+	int there = -1;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)first,
-		 (int)first);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	CHECK(read(fd, text, sizeof(text) - 1) > 0);
-	close(fd);
-	second = strchr(text, ' ');
-	pidfd = (int)syscall(SYS_pidfd_open, second ? atoi(second) : 0, 0);
 	for (int i = 0; pidfd >= 0 && there < 0 && i < 32; i++) {
-		fd = (int)syscall(SYS_pidfd_getfd, pidfd, i, 0);
+		int fd = (int)syscall(SYS_pidfd_getfd, pidfd, i, 0);
+
 		if (fd >= 0)
 			there = ioctl(fd, SIOCGSKNS);
 		close(fd);
@@ -205,13 +190,6 @@ static int call_there(int there, uint16_t port)
 	CHECK(setns(here, CLONE_NEWNET) == 0);
 	close(here);
 	return fd;
-}
-
-static bool comes(int fd)
-{
-	struct pollfd p = {fd, POLLIN, 0};
-
-	return poll(&p, 1, WAIT_MS) == 1;
 }
 
 /* A server inside hears of it. */

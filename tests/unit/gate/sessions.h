@@ -8,6 +8,7 @@
 #include "tests/unit/gate/plans.h"
 #include "tests/unit/gate/program.h"
 
+#include <arpa/inet.h>
 #include <nftables/libnftables.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -104,6 +105,23 @@ static inline void refuses(const char *words, const char *hello,
 	CHECK(end_of(&g) == 1);
 }
 
+/* --- sockets ----------------------------------------------------------------
+ */
+
+static inline struct sockaddr_in loopback_at(uint16_t port)
+{
+	return (struct sockaddr_in){.sin_family = AF_INET,
+				    .sin_port = htons(port),
+				    .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+}
+
+static inline bool comes(int fd)
+{
+	struct pollfd p = {fd, POLLIN, 0};
+
+	return poll(&p, 1, WAIT_MS) == 1;
+}
+
 /* --- what the kernel says --------------------------------------------------
  */
 
@@ -116,17 +134,26 @@ static inline unsigned long inode_of(pid_t pid, const char *space)
 	return strtoul(strchr(text, '[') + 1, NULL, 10);
 }
 
-static inline pid_t child_of(pid_t pid)
+/* The worker is the first; 0: there is none. */
+static inline pid_t nth_child(pid_t pid, int n)
 {
-	char path[64], text[64] = "";
+	char path[64], text[256] = "";
+	const char *at = text;
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid,
 		 (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	CHECK(read(fd, text, sizeof(text) - 1) > 0);
+	CHECK(fd >= 0 && read(fd, text, sizeof(text) - 1) >= 0);
 	close(fd);
-	return (pid_t)atoi(text);
+	for (; at && n; n--)
+		at = strchr(at, ' ') ? strchr(at, ' ') + 1 : NULL;
+	return at ? (pid_t)atoi(at) : 0;
+}
+
+static inline pid_t child_of(pid_t pid)
+{
+	return nth_child(pid, 0);
 }
 
 static inline void kill_child(pid_t pid)
