@@ -20,21 +20,24 @@ static struct l7 l;
 /* --- calls that do not do all at once --------------------------------------
  */
 
+static short waits;			/* for what, so far */
+static int64_t later_ms, wait_takes_ms; /* by this test's clock */
+static int64_t frozen_ms;		/* it stands; 0: it runs */
+static nfds_t slow_n;			/* which waits take so long; 0: all */
+static int rest_ms;			/* the last wait for lines alone */
+
 /* The next one of that name; the Makefile wraps these for this test alone. */
 static struct {
 	const char *call; /* NULL: none */
 	int result, code;
+	int64_t takes_ms;
 } next_call;
-static short waits;			/* for what, so far */
-static int64_t later_ms, wait_takes_ms; /* by this test's clock */
-static int64_t frozen_ms;		/* it stands; 0: it runs */
-static int rest_ms;			/* the last wait for lines alone */
-
 static void next_is(const char *call, int result, int code)
 {
 	next_call.call = call;
 	next_call.result = result;
 	next_call.code = code;
+	next_call.takes_ms = 0;
 }
 
 static bool is_next(const char *call)
@@ -42,6 +45,7 @@ static bool is_next(const char *call)
 	if (!next_call.call || strcmp(next_call.call, call) != 0)
 		return false;
 	next_call.call = NULL;
+	later_ms += next_call.takes_ms;
 	errno = next_call.code;
 	return true;
 }
@@ -71,7 +75,7 @@ int64_t __wrap_clock_ms(void)
 
 int __wrap_poll(struct pollfd *p, nfds_t n, int ms)
 {
-	if (frozen_ms == 0 || n == 1)
+	if (slow_n == 0 || n == slow_n)
 		later_ms += wait_takes_ms;
 	rest_ms = n == 1 ? ms : rest_ms;
 	waits |= n ? p[0].events : 0;
@@ -158,10 +162,46 @@ static void too_late(void)
 {
 	size_t n = 0;
 
-	ANSWERS("yes\n");
-	wait_takes_ms = ADMIN_WAIT_MS + 1;
-	CHECK(ask(2, &n) == -ETIMEDOUT && n == 0);
-	wait_takes_ms = 0;
+	frozen_ms = 1000000;
+	for (int more = 0; more < 2; more++) {
+		ANSWERS("yes\n");
+		wait_takes_ms = ADMIN_WAIT_MS + more;
+		CHECK(ask(2, &n) == -ETIMEDOUT && n == 0);
+	}
+	frozen_ms = wait_takes_ms = 0;
+}
+
+static char mute_path[64];
+
+/* Where nobody takes what comes. */
+static int listen_at(const char *end)
+{
+	struct sockaddr_un sa = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(mute_path, sizeof(mute_path), "%s%s", ADMIN, end);
+	strcpy(sa.sun_path, mute_path);
+	CHECK(bind(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0 &&
+	      listen(fd, 1) == 0);
+	return fd;
+}
+
+/* What could not be said in time is not said later. */
+static void unsaid(void)
+{
+	int mute = listen_at(".unsaid"), fd;
+	char got[8];
+	size_t n = 0;
+
+	next_is("send", -1, EAGAIN);
+	next_call.takes_ms = ADMIN_WAIT_MS;
+	CHECK(admin_ask(mute_path, STR("x\n"), (char[ADMIN_ANSWER_MAX]){0}, &n,
+			&err) == -ETIMEDOUT);
+	fd = accept(mute, NULL, NULL);
+	CHECK(__real_recv(fd, got, sizeof(got), 0) == 0);
+	close(fd);
+	close(mute);
+	unlink(mute_path);
 }
 
 /* With as many files as it may have, and where the first is to be had. */
@@ -193,6 +233,8 @@ static void done(void)
 	CHECK(admin_do("/none/admin", STR("a\n"), 0, NULL, &err) == -ENOENT);
 	CHECK(!admin_done(STR("\nhalf"), 1, "half", &said) &&
 	      str_is(said, "\nhalf"));
+	CHECK(!admin_done(STR("\nOther.\n\n"), 2, "Fine.", &said) &&
+	      str_is(said, "Other."));
 	CHECK(admin_done((struct str){x + 1, 0}, 0, NULL, &said));
 	ANSWERS("\n\n", "\nNo such thing.\n\n", "No such thing.\n\n", "\n");
 	CHECK(admin_do(ADMIN, STR("a;b\n"), 2, NULL, &err) == 0);
@@ -617,12 +659,14 @@ static void waits_for_whom(void)
 	/* and for no longer than it may */
 	ANSWERS(BUSY, "\n", BUSY, "\n", OURS);
 	frozen_ms = 1000000;
+	slow_n = 1; /* those for lines */
 	wait_takes_ms = L7_CLOSE_MS;
 	l7_hear_out(&l, ADMIN);
 	CHECK(administrator->n == 2);
 	wait_takes_ms = L7_CLOSE_MS - 1;
 	l7_hear_out(&l, ADMIN);
 	CHECK(administrator->n == 5);
+	slow_n = 0;
 	frozen_ms = wait_takes_ms = 0;
 }
 
@@ -722,21 +766,6 @@ static void dropped(void)
 }
 
 /* --- is it there ---------------------------------------------------------- */
-
-static char mute_path[64];
-
-/* Where nobody takes what comes. */
-static int listen_at(const char *end)
-{
-	struct sockaddr_un sa = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	snprintf(mute_path, sizeof(mute_path), "%s%s", ADMIN, end);
-	strcpy(sa.sun_path, mute_path);
-	CHECK(bind(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0 &&
-	      listen(fd, 1) == 0);
-	return fd;
-}
 
 static void ready(void)
 {
@@ -843,6 +872,7 @@ int main(void)
 	sizes();
 	by_and_by();
 	too_late();
+	unsaid();
 	files();
 	done();
 	pins();
