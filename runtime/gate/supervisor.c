@@ -129,7 +129,7 @@ static int take_published(struct supervisor *s, struct err *err)
  * is the agent's loopback. */
 static int start_forwarder(struct supervisor *s, struct err *err)
 {
-	pid_t pid;
+	pid_t self = getpid(), pid;
 
 	if (s->published->n == 0)
 		return 0;
@@ -140,7 +140,8 @@ static int start_forwarder(struct supervisor *s, struct err *err)
 		close(s->pair);
 		close(s->signals);
 		close(STDIN_FILENO);
-		if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0)
+		if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 &&
+		    getppid() == self)
 			forward_serve(s->sockets, s->published->v,
 				      s->published->n);
 		_exit(1);

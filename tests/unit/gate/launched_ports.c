@@ -108,29 +108,6 @@ static int listen_inside(pid_t first)
 	return fd;
 }
 
-static bool has_file(pid_t pid, const char *what)
-{
-	char path[64], text[64];
-
-	for (int i = 0; i < 32; i++) {
-		memset(text, 0, sizeof(text));
-		snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, i);
-		if (readlink(path, text, sizeof(text) - 1) > 0 &&
-		    strcmp(text, what) == 0)
-			return true;
-	}
-	return false;
-}
-
-static void read_file(pid_t pid, int fd, char what[64])
-{
-	char path[64];
-
-	memset(what, 0, 64);
-	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, fd);
-	CHECK(readlink(path, what, 63) > 0);
-}
-
 /* The forwarder's alone, which has nothing else of PID 1's. */
 static void whose_socket(pid_t first, int published)
 {

@@ -561,6 +561,7 @@ static void rests(const struct flow *f)
 	CHECK(pipe(out) == 0 && fcntl(out[1], F_SETPIPE_SZ, OUTLOG_BYTES) > 0);
 	g.out.fd = out[1];
 	g.out.n = OUTLOG_BYTES / 2;
+	memset(g.out.ring, 'x', g.out.n);
 	report_rest(&g, f);
 	CHECK(strstr(told(), "\"event\":\"end\"") == text + 1);
 	g.out.n = OUTLOG_BYTES / 4;

@@ -163,6 +163,30 @@ static inline void kill_child(pid_t pid)
 	CHECK(child > 0 && kill(child, SIGKILL) == 0);
 }
 
+static inline bool has_file(pid_t pid, const char *what)
+{
+	char path[64], text[64];
+
+	for (int i = 0; i < 32; i++) {
+		memset(text, 0, sizeof(text));
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, i);
+		if (readlink(path, text, sizeof(text) - 1) > 0 &&
+		    strcmp(text, what) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* What a descriptor is, as /proc says. */
+static inline void read_file(pid_t pid, int fd, char what[64])
+{
+	char path[64];
+
+	memset(what, 0, 64);
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, fd);
+	CHECK(readlink(path, what, 63) > 0);
+}
+
 static inline bool is_fenced(void)
 {
 	struct nft_ctx *ctx = nft_ctx_new(NFT_CTX_DEFAULT);
