@@ -281,7 +281,8 @@ $(B)/tests/unit/gate/failing: LDHARDEN += \
 $(B)/tests/unit/gate/commands: LDHARDEN += \
 	$(addprefix -Wl$(COMMA)--wrap=,send recv poll clock_ms)
 $(B)/tests/unit/gate/signer: LDHARDEN += -Wl,--wrap=ca_leaf
-$(B)/tests/unit/gate/serving: LDHARDEN += -Wl,--wrap=poll
+$(B)/tests/unit/gate/serving: LDHARDEN += \
+	$(addprefix -Wl$(COMMA)--wrap=,poll ca_new ca_leaf)
 $(B)/tests/unit/gate/http1: LDHARDEN += -Wl,--wrap=malloc,--wrap=getrandom
 # What a test plays itself: tests/unit/gate/played.h.
 parts = $(addprefix -Wl$(COMMA)--wrap=,$(shell sed -n \

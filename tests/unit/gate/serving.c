@@ -70,6 +70,29 @@ int __wrap_poll(struct pollfd *p, nfds_t n, int ms)
 	return __real_poll(p, n, ms);
 }
 
+/* Nor is there a certificate when this test wants none. */
+static bool no_authority, no_leaf;
+
+int __real_ca_new(struct ca *ca, struct err *e);
+int __wrap_ca_new(struct ca *ca, struct err *e);
+int __real_ca_leaf(const struct ca *ca, const struct str *v, size_t n,
+		   char out[CA_LEAF_MAX], size_t *out_n, struct err *e);
+int __wrap_ca_leaf(const struct ca *ca, const struct str *v, size_t n,
+		   char out[CA_LEAF_MAX], size_t *out_n, struct err *e);
+
+int __wrap_ca_new(struct ca *ca, struct err *e)
+{
+	return no_authority ? err_set(e, -EIO, "no authority")
+			    : __real_ca_new(ca, e);
+}
+
+int __wrap_ca_leaf(const struct ca *ca, const struct str *v, size_t n,
+		   char out[CA_LEAF_MAX], size_t *out_n, struct err *e)
+{
+	return no_leaf ? err_set(e, -EIO, "no leaf")
+		       : __real_ca_leaf(ca, v, n, out, out_n, e);
+}
+
 static unsigned pauses, waits;
 static int lets[2], second; /* HAProxy waits for the one */
 
@@ -251,6 +274,18 @@ static void first_file(void)
 		CHECK(l7_prepare(&l, &l.plan, &err) == 0 && *fds[i] == 0);
 		*fds[i] = was;
 	}
+}
+
+static void no_certificate(void)
+{
+	no_leaf = true;
+	CHECK(l7_leaves(&l, &l.plan, &err) == -EIO &&
+	      strcmp(err.text, "crt.lst: no leaf") == 0);
+	no_authority = true;
+	ca_done(&l.ca);
+	l.ca = (struct ca){0};
+	CHECK(l7_leaves(&l, &l.plan, &err) == -EIO &&
+	      strcmp(err.text, "no authority") == 0);
 }
 
 /* One that a file has no room for. */
@@ -772,6 +807,7 @@ int main(int argc, char **argv)
 	prepares();
 	apart(first_file);
 	apart(large_leaf);
+	apart(no_certificate);
 	leaves();
 	learns();
 	begins();

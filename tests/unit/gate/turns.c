@@ -494,6 +494,8 @@ static void forgets_plans(void)
 		l7_next_take(&l, &p, false, 1);
 		CHECK(l.plan.wanted && !l.plan.config.p && !p.wanted);
 	}
+	CHECK(mallinfo2().uordblks == before);
+	l7_plan_free(&l.plan);
 	/* nor of those that ended for want of room */
 	for (size_t i = 0; i < L7_PAST; i++)
 		l.past[i] = (struct l7_past){.haproxy = begin_haproxy(),
