@@ -290,9 +290,33 @@ static void left_open(void)
 	check_open("image: dir:/srv/root\nhardening: {memory: 1g}\n", NULL);
 }
 
+/* What helps is about what is written. */
+static void check_advice(const char *yaml, const char *help)
+{
+	struct compiled t;
+	struct diag_view v;
+	struct buf out;
+
+	compiled_init(&t, yaml, LAYER_GLOBAL);
+	buf_init(&out, t.a);
+	CHECK(!docker_emit(&t.in, &out) && diags_get(t.in.diags, 0, &v));
+	CHECK_MSG(str_is(v.help, help), "%.*s", STR_ARG(v.help));
+	compiled_done(&t);
+}
+
+static void advice(void)
+{
+	check_advice("hardening: {seccomp: docker, user_namespaces: true}\n",
+		     "leave one of the two out");
+	check_advice("hardening: {user_namespaces: true}\n"
+		     "runtime: sysbox-runc\n",
+		     "leave it out");
+}
+
 int main(void)
 {
 	a = arena_new();
+	advice();
 	check_rows(scalars, ARRAY_LEN(scalars));
 	check_rows(hardening, ARRAY_LEN(hardening));
 	check_rows(ports, ARRAY_LEN(ports));

@@ -220,6 +220,26 @@ static const struct row rows[] = {
 	/* Two URLs of one host are two sets of rules. */
 	{"allow: ['https://a.test/x/', 'https://a.test/y/', 'https://b.test/x/']",
 	 "hosts.map", ".test", "a.test .1.2.m.\nb.test .1.m.\n", false},
+	/* Patterns as git reads them, without blanks that do not count. */
+	{.policy = "ignore: ['!ok', '/a/b c', 'keys/', 'x/**', 'blank  ',"
+		   " 'some ', 'trail\\ ', 'qu\"o']",
+	 .file = "git.attributes",
+	 .part = "",
+	 .lines =
+		 "# What is hidden and tracked is as git's index has it; see the filter in the configuration.\n"
+		 "\"**/ok\" !filter\n"
+		 "\"/a/b c\" filter=membrane\n"
+		 "\"/x/**\" filter=membrane\n"
+		 "\"**/blank\" filter=membrane\n"
+		 "\"**/some\" filter=membrane\n"
+		 "\"**/trail\\\\ \" filter=membrane\n"
+		 "\"**/qu\\\"o\" filter=membrane\n"
+		 "\"/a/b c/**\" filter=membrane\n"
+		 "\"**/keys/**\" filter=membrane\n"
+		 "\"**/blank/**\" filter=membrane\n"
+		 "\"**/some/**\" filter=membrane\n"
+		 "\"**/trail\\\\ /**\" filter=membrane\n"
+		 "\"**/qu\\\"o/**\" filter=membrane\n"},
 	/* Of all ports none is asked for. */
 	{"allow: [a.test, b.test:443]", "gate.cfg", "acl port_",
 	 "acl port_2 dst_port 443\nacl port_2 dst_port 443\n"
