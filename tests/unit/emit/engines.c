@@ -304,8 +304,28 @@ static void check_advice(const char *yaml, const char *help)
 	compiled_done(&t);
 }
 
+/* Why it is this engine, which does not hold something. */
+static void check_why(const char *yaml, const char *note)
+{
+	struct compiled t;
+	struct str said;
+	struct buf out;
+
+	compiled_init(&t, yaml, LAYER_GLOBAL);
+	buf_init(&out, t.a);
+	CHECK(!native_emit(&t.in, &out));
+	said = rig_said(&t.front);
+	CHECK_MSG(memmem(said.p, said.n, note, strlen(note)), "%.*s",
+		  STR_ARG(said));
+	compiled_done(&t);
+}
+
 static void advice(void)
 {
+	check_why("engine: native\nhardening: {cpus: 1}\n",
+		  "test:1:9: note: the engine is named here\n");
+	check_why("image: dir:/srv/root\nhardening: {cpus: 1}\n",
+		  "test:1:8: note: a root of your own is this engine's\n");
 	check_advice("hardening: {seccomp: docker, user_namespaces: true}\n",
 		     "leave one of the two out");
 	check_advice("hardening: {user_namespaces: true}\n"

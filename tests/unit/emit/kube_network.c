@@ -154,6 +154,24 @@ static const struct row ports[] = {
 	 "443/TCP 203.0.113.7/32 | 4\n"},
 };
 
+/* What comes in: an entry without ports would be all of them. */
+static void check_ingress(const char *policy, unsigned wanted)
+{
+	const struct kube_node *spec, *list;
+	struct kube_rig t;
+	struct kube k;
+
+	kube_rig_body(&t, a, policy);
+	k = kube_begin(&t.c.in, "0123");
+	spec = kube_tree_get(kube_network_tree(&k), "spec");
+	list = kube_tree_get(spec, "ingress");
+	CHECK_MSG(list && list->items.n == (wanted > 0), "%s", policy);
+	if (wanted)
+		CHECK(kube_tree_get(list->items.v[0], "ports")->items.n ==
+		      wanted);
+	kube_rig_done(&t);
+}
+
 /* --- denials ---------------------------------------------------------------
  */
 
@@ -432,6 +450,9 @@ int main(void)
 	check_rows(cuts, ARRAY_LEN(cuts), kube_network_tree, egress_text);
 	check_rows(names, ARRAY_LEN(names), kube_network_tree, egress_text);
 	check_rows(cilium, ARRAY_LEN(cilium), kube_cilium_tree, cilium_text);
+	check_ingress("", 0);
+	check_ingress("ports: [8080]\n", 1);
+	check_ingress("ports: [8080, \"81:82\"]\n", 2);
 	long_lists();
 	arena_free(a);
 	return check_status();

@@ -240,6 +240,8 @@ static const struct row rows[] = {
 		 "\"**/some/**\" filter=membrane\n"
 		 "\"**/trail\\\\ /**\" filter=membrane\n"
 		 "\"**/qu\\\"o/**\" filter=membrane\n"},
+	{"masks: hold", "git.config", "[",
+	 "[init]\n[include]\n[filter \"membrane\"]\n", false},
 	/* Of all ports none is asked for. */
 	{"allow: [a.test, b.test:443]", "gate.cfg", "acl port_",
 	 "acl port_2 dst_port 443\nacl port_2 dst_port 443\n"

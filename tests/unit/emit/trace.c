@@ -2,6 +2,7 @@
 #include "tests/unit/emit/planned.h"
 
 #include "compiler/ir/tracee.h"
+#include "compiler/plan/files.h"
 
 #include <cjson/cJSON.h>
 
@@ -87,10 +88,26 @@ static void check_version(void)
 	}
 }
 
+/* Its own policy is there where it is the engine, and nowhere else. */
+static void check_engine(const char *engine, bool is_tracee)
+{
+	struct compilation c;
+	struct arena *a = arena_new();
+
+	CHECK(planned(&c, arena_fmt(a, "trace: {engine: %s}", engine).p));
+	CHECK_MSG((plan_file(&c.plan, PLAN_TRACEE) != NULL) == is_tracee, "%s",
+		  engine);
+	driver_done(&c);
+	arena_free(a);
+}
+
 int main(void)
 {
 	check_names();
 	check_many_names();
 	check_version();
+	check_engine("tracee", true);
+	check_engine("native", false);
+	check_engine("\"off\"", false);
 	return check_status();
 }

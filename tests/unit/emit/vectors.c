@@ -233,6 +233,8 @@ static const struct row native[] = {
 	 "!archive\n"},
 	{"allow: [{dest: a.example.com, ports: [53/udp]}]\n",
 	 "uplink=tap\ngate --await-uplink\n!gate --sockets\n"},
+	{"allow: [a.example.com:443]\ndns_resolver: 192.0.2.53\n",
+	 "!gate --resolver\n"},
 	{"allow: [a.example.com:443]\nupstream: http://192.0.2.7:3128\n",
 	 "!gate --resolver={resolver}\n"},
 	{"allow: [a.example.com:443]\nupstream: {proxy: http://192.0.2.7:1, direct: [a.example.com]}\n",
@@ -244,7 +246,12 @@ static const struct row native[] = {
 	{"trace: {engine: \"off\"}\nprotect: [{files: [~/.t], by: t}]\n",
 	 "agent --pid=container:membrane-view-{session}\n"
 	 "view --cap-add=SYS_PTRACE\n"
+	 "view " BIND "{home},target=/home\n"
+	 "view /home\n"
 	 "!view --pid=\n"},
+	{"masks: hold\n",
+	 "view /source\n!view --cap-add=SYS_PTRACE\n!view /home\n"
+	 "!view " BIND "{home}\n"},
 	{"protect: [{files: [~/.t], by: t}]\n",
 	 "agent --pid=container:membrane-view-{session}\n"
 	 "view --pid=container:membrane-asked-{session}\n"},
