@@ -322,9 +322,9 @@ static void check_why(const char *yaml, const char *note)
 
 static void advice(void)
 {
-	check_why("engine: native\nhardening: {cpus: 1}\n",
+	check_why("engine: native\nargs: [--label=a]\n",
 		  "test:1:9: note: the engine is named here\n");
-	check_why("image: dir:/srv/root\nhardening: {cpus: 1}\n",
+	check_why("image: dir:/srv/root\nargs: [--label=a]\n",
 		  "test:1:8: note: a root of your own is this engine's\n");
 	check_advice("hardening: {seccomp: docker, user_namespaces: true}\n",
 		     "leave one of the two out");

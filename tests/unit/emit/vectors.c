@@ -249,6 +249,7 @@ static const struct row native[] = {
 	 "view " BIND "{home},target=/home\n"
 	 "view /home\n"
 	 "!view --pid=\n"},
+	{"masks: start\n", "!view \n"},
 	{"masks: hold\n",
 	 "view /source\n!view --cap-add=SYS_PTRACE\n!view /home\n"
 	 "!view " BIND "{home}\n"},
