@@ -384,6 +384,26 @@ static void test_bad_requests(void)
 	rig_done(&r);
 }
 
+/* Written with escapes, all of it is what is meant. */
+static void test_escaped_requests(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(bad_requests); i++) {
+		struct diag_view v = {0};
+		struct ir_request q;
+		struct text t;
+		struct rig r;
+
+		rig_init(&r);
+		t = rig_text(&r, str_of(bad_requests[i].text));
+		t.verbatim = 0;
+		CHECK_MSG(!request_parse(&r.c, &t, &q) &&
+				  diags_get(&r.diags, 0, &v) &&
+				  v.at.beg == t.at.beg && v.at.end == t.at.end,
+			  "%s", bad_requests[i].text);
+		rig_done(&r);
+	}
+}
+
 int main(void)
 {
 	test_good();
@@ -392,5 +412,6 @@ int main(void)
 	test_bytes();
 	test_requests();
 	test_bad_requests();
+	test_escaped_requests();
 	return check_status();
 }
