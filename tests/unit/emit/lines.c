@@ -242,6 +242,34 @@ static const struct row rows[] = {
 		 "\"**/qu\\\"o/**\" filter=membrane\n"},
 	{"masks: hold", "git.config", "[",
 	 "[init]\n[include]\n[filter \"membrane\"]\n", false},
+	/* What the tracer is told, beside names. */
+	{.policy = "trace: {events: [{event: cap_capable, optional: true},"
+		   " {event: rmdir, filters: ['retval=0']}], rotate: {size: 3m,"
+		   " age: 2h, keep: 4, total: 1g}, required: true,"
+		   " exclude: [/a]}",
+	 .file = "trace.json",
+	 .part = ": ",
+	 .lines =
+		 "\"version\": 1,\n"
+		 "\"events\": [\n"
+		 "{\"name\": \"cap_capable\", \"filters\": [], \"optional\": true},\n"
+		 "{\"name\": \"rmdir\", \"filters\": [\"retval=0\"]}\n"
+		 "\"reads\": true,\n"
+		 "\"sensitive\": [\n"
+		 "\"exclude\": [\"/a\"],\n"
+		 "\"rotate\": {\"size\": 3145728, \"age\": 7200, \"keep\": 4, \"total\": 1073741824},\n"
+		 "\"required\": true\n"},
+	{.policy = "trace: {events: [rmdir], reads: false}",
+	 .file = "trace.json",
+	 .part = ": ",
+	 .lines =
+		 "\"version\": 1,\n"
+		 "\"events\": [{\"name\": \"rmdir\", \"filters\": []}],\n"
+		 "\"reads\": false,\n"
+		 "\"sensitive\": [\n"
+		 "\"exclude\": [],\n"
+		 "\"rotate\": {\"size\": 104857600, \"age\": 86400, \"keep\": 20, \"total\": 2147483648},\n"
+		 "\"required\": false\n"},
 	/* Of all ports none is asked for. */
 	{"allow: [a.test, b.test:443]", "gate.cfg", "acl port_",
 	 "acl port_2 dst_port 443\nacl port_2 dst_port 443\n"
