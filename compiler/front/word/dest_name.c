@@ -276,10 +276,10 @@ static bool join_labels(struct dest_parser *p, struct span part,
 	buf_init_in(&b, p->c->a, room, sizeof(room));
 	for (uint32_t i = 0; i < p->labels.n; i++) {
 		const struct dest_label *l = &p->labels.v[i];
-		struct str s = l->s;
+		struct str s;
 
-		if (l->kind == DEST_LABEL_TEXT &&
-		    !label_ascii(p, l->s, l->part, &s))
+		/* '*' and '**' are in that form. */
+		if (!label_ascii(p, l->s, l->part, &s))
 			return false;
 		if (b.n)
 			buf_addc(&b, '.');
