@@ -291,7 +291,8 @@ static void left_open(void)
 }
 
 /* What helps is about what is written. */
-static void check_advice(const char *yaml, const char *help)
+static void check_advice(bool (*emit)(const struct emit_in *, struct buf *),
+			 const char *yaml, const char *help)
 {
 	struct compiled t;
 	struct diag_view v;
@@ -299,7 +300,7 @@ static void check_advice(const char *yaml, const char *help)
 
 	compiled_init(&t, yaml, LAYER_GLOBAL);
 	buf_init(&out, t.a);
-	CHECK(!docker_emit(&t.in, &out) && diags_get(t.in.diags, 0, &v));
+	CHECK(!emit(&t.in, &out) && diags_get(t.in.diags, 0, &v));
 	CHECK_MSG(str_is(v.help, help), "%.*s", STR_ARG(v.help));
 	compiled_done(&t);
 }
@@ -326,11 +327,20 @@ static void advice(void)
 		  "test:1:9: note: the engine is named here\n");
 	check_why("image: dir:/srv/root\nargs: [--label=a]\n",
 		  "test:1:8: note: a root of your own is this engine's\n");
-	check_advice("hardening: {seccomp: docker, user_namespaces: true}\n",
+	check_advice(docker_emit,
+		     "hardening: {seccomp: docker, user_namespaces: true}\n",
 		     "leave one of the two out");
-	check_advice("hardening: {user_namespaces: true}\n"
+	check_advice(docker_emit,
+		     "hardening: {user_namespaces: true}\n"
 		     "runtime: sysbox-runc\n",
 		     "leave it out");
+	check_advice(native_emit, "engine: native\nargs: [--label=a]\n",
+		     "leave it out, or write 'engine: docker'");
+	check_advice(native_emit, "engine: native\nruntime: sysbox-runc\n",
+		     "write 'engine: docker'");
+	check_advice(
+		native_emit, "image: dir:/srv/root\nargs: [--label=a]\n",
+		"leave it out, or write 'engine: docker' and the name of an image");
 }
 
 int main(void)

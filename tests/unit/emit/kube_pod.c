@@ -224,9 +224,60 @@ static void topologies(void)
 		      "!spec.containers[1]\n");
 }
 
+/* What makes Pods says how many, for how long, and of what. */
+static void check_kind(struct kube_options options, const char *lines)
+{
+	struct kube_rig t;
+	struct kube k;
+
+	kube_rig_body(&t, a, "");
+	options.name = t.options.name;
+	options.gate_image = t.options.gate_image;
+	t.options = options;
+	CHECK(kube_check(&t.c.in));
+	k = kube_begin(&t.c.in, "0123");
+	check_tree(lines, kube_pod_tree(&k), lines);
+	kube_rig_done(&t);
+}
+
+static void kinds(void)
+{
+	check_kind((struct kube_options){.deadline_s = 60},
+		   "kind=Pod\nspec.activeDeadlineSeconds=60\n");
+	check_kind((struct kube_options){.kind = KUBE_JOB,
+					 .deadline_s = 60,
+					 .completions = 3,
+					 .parallelism = 2},
+		   "kind=Job\n"
+		   "spec.activeDeadlineSeconds=60\n"
+		   "spec.backoffLimit=0\n"
+		   "spec.completions=3\n"
+		   "spec.parallelism=2\n"
+		   "!spec.template.spec.activeDeadlineSeconds\n");
+	check_kind((struct kube_options){.kind = KUBE_JOB},
+		   "spec.backoffLimit=0\n"
+		   "!spec.activeDeadlineSeconds\n"
+		   "!spec.completions\n!spec.parallelism\n");
+	check_kind(
+		(struct kube_options){.kind = KUBE_DEPLOYMENT, .replicas = 2},
+		"kind=Deployment\n"
+		"spec.replicas=2\n"
+		"spec.selector.matchLabels.app.kubernetes.io/name=agent\n"
+		"spec.strategy.type=Recreate\n");
+	check_kind((struct kube_options){.kind = KUBE_DEPLOYMENT},
+		   "spec.replicas=1\n");
+	check_kind((struct kube_options){.kind = KUBE_SANDBOX},
+		   "kind=Sandbox\n!spec.envVars\n!spec.networkPolicy\n");
+	check_kind((struct kube_options){.kind = KUBE_TEMPLATE},
+		   "kind=SandboxTemplate\n"
+		   "spec.envVarsInjectionPolicy=Disallowed\n"
+		   "spec.networkPolicyManagement=Unmanaged\n");
+}
+
 int main(void)
 {
 	a = arena_new();
+	kinds();
 	check_rows(policies, ARRAY_LEN(policies), KUBE_WORK_EMPTY);
 	check_rows(cloned, ARRAY_LEN(cloned), KUBE_WORK_GIT);
 	check_rows(claimed, ARRAY_LEN(claimed), KUBE_WORK_CLAIM);

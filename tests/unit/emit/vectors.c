@@ -200,7 +200,9 @@ static const struct row others[] = {
 	{"allow: [a.example.com:443]\nuplink: lab\n", "!relay\n"},
 	/* an init is ours, the image's own, or none */
 	{"args: [--init]\n", "agent --init\nagent --init=false\n"},
-	{"args: [--init=false]\n", "agent --init=false\n!agent --entrypoint\n"},
+	{"args: [--init=false]\n",
+	 "agent --init=false\nagent {command}\n"
+	 "!agent --entrypoint\n!agent {entrypoint}\n"},
 	{"args: [--init=false, --init]\n",
 	 "agent --entrypoint=/etc/membrane/init\n"},
 	/* release by release, by what it says of containers */
@@ -265,6 +267,7 @@ static const struct row native[] = {
 	 "agent --read-only\n"
 	 "agent --tmpfs=/var/tmp:size=1m\n"
 	 "!agent --tmpfs=/var/tmp:exec\n"},
+	{"args: [--init=false]\n", "agent {entrypoint}\nagent {command}\n"},
 	{"image: dir:/srv/root\n" DECRYPTED, "agent " SYSTEM_ROOTS},
 };
 
@@ -421,8 +424,33 @@ static void check_call(const char *policy, const char *name, bool wanted)
 	compiled_done(&t);
 }
 
+/* A call is open on kernels that are new enough for it, in whatever rows. */
+static void check_kernels(void)
+{
+	const cJSON *row;
+	struct compiled t;
+	struct buf out;
+	cJSON *json;
+
+	compiled_init(&t, "", LAYER_GLOBAL);
+	buf_init(&out, t.a);
+	CHECK(seccomp_emit(&t.in, &out));
+	json = cJSON_Parse(out.p);
+	cJSON_ArrayForEach(row, cJSON_GetObjectItem(json, "syscalls")) {
+		const cJSON *names = cJSON_GetObjectItem(row, "names");
+		const cJSON *least = cJSON_GetObjectItem(
+			cJSON_GetObjectItem(row, "includes"), "minKernel");
+
+		CHECK((least != NULL) == has_name(names, "ptrace"));
+		CHECK(!least || strcmp(least->valuestring, "4.8") == 0);
+	}
+	cJSON_Delete(json);
+	compiled_done(&t);
+}
+
 static void calls(void)
 {
+	check_kernels();
 	check_call("", "chdir", true);
 	check_call("", "mount", false);
 	check_call("", "ptrace", true);
