@@ -127,6 +127,8 @@ static const struct {
 	/* a ligature beside a letter that stays, and a full stop of Chinese */
 	{"\357\254\201\303\274.a", DIAG_IDN, 0, 5},
 	{"\303\274\343\200\202b", DIAG_IDN, 0, 6},
+	/* a full-width letter is as many code points as what it maps to */
+	{"\357\275\201b.a", DIAG_IDN, 0, 4},
 	{".", DIAG_LABEL, 0, 1},
 	{"10.0.0.0/255.255.255.255", DIAG_PREFIX, 9, 24},
 	{"2001:db8::/1.2.3.4", DIAG_PREFIX, 11, 18},
