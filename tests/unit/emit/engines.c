@@ -290,6 +290,9 @@ static void left_open(void)
 	check_open("image: dir:/srv/root\nhardening: {memory: 1g}\n", NULL);
 }
 
+#define ZEROS64                                                                \
+	"0000000000000000000000000000000000000000000000000000000000000000"
+
 /* What helps is about what is written. */
 static void check_advice(bool (*emit)(const struct emit_in *, struct buf *),
 			 const char *yaml, const char *help)
@@ -334,6 +337,13 @@ static void advice(void)
 		     "hardening: {user_namespaces: true}\n"
 		     "runtime: sysbox-runc\n",
 		     "leave it out");
+	check_advice(
+		docker_emit, "engine: docker\nimage: dir:/srv/root\n",
+		"leave 'engine: docker' out, or write the name of an image");
+	check_advice(
+		docker_emit,
+		"engine: docker\nimage: archive:/a.tar@sha256:" ZEROS64 "\n",
+		"leave 'engine: docker' out; or 'docker load' it, and write its name");
 	check_advice(native_emit, "engine: native\nargs: [--label=a]\n",
 		     "leave it out, or write 'engine: docker'");
 	check_advice(native_emit, "engine: native\nruntime: sysbox-runc\n",

@@ -242,6 +242,11 @@ static const struct row rows[] = {
 		 "\"**/qu\\\"o/**\" filter=membrane\n"},
 	{"masks: hold", "git.config", "[",
 	 "[init]\n[include]\n[filter \"membrane\"]\n", false},
+	{.policy = "allow: [github.com:22]",
+	 .file = "known_hosts",
+	 .part = " ssh-ed25519 ",
+	 .lines =
+		 "github.com ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl\n"},
 	/* What the tracer is told, beside names. */
 	{.policy = "trace: {events: [{event: cap_capable, optional: true},"
 		   " {event: rmdir, filters: ['retval=0']}], rotate: {size: 3m,"
