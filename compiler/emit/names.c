@@ -321,8 +321,7 @@ static void add_quics(const struct emit_in *in, const emit_classes *quics,
 static void deny_machine(const struct emit_in *in, const struct ir_grant *d,
 			 lines *to)
 {
-	if (d->dest.kind != IR_DEST_CIDR || d->has_http ||
-	    !ports_all(&d->ports) || !ir_dest_machine(&d->dest))
+	if (d->has_http || !ports_all(&d->ports) || !ir_dest_machine(&d->dest))
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(machine_names); i++)
 		*vec_push(in->a, to) = denial_line(

@@ -180,7 +180,7 @@ static const char *listed_text(struct arena *a, const char *lead,
 	vec_each(w, words)
 		buf_addf(&b, "%s'%.*s'", w == words->v ? lead : " ",
 			 STR_ARG(w->s));
-	return b.n ? b.p : "";
+	return b.p;
 }
 
 static struct str arg_word(const void *ctx, uint32_t i)

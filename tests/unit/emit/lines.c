@@ -157,6 +157,14 @@ static const struct row rows[] = {
 	 .file = "ruleset.nft",
 	 .part = "elements = { 0.0.0.0/8",
 	 .lines = "elements = { 0.0.0.0/8, 127.0.0.0/8,\n"},
+	/* nor by requests what others open */
+	{.policy = "allow: [{dest: 169.254.1.0/24, ports: [80], http: [{}]},"
+		   " 169.254.1.5:22]",
+	 .file = "ruleset.nft",
+	 .part = "elements = { 169.254.",
+	 .lines =
+		 "elements = { 169.254.1.5 }\n"
+		 "elements = { 169.254.1.0-169.254.1.4, 169.254.1.6-169.254.1.255 }\n"},
 	/* Beside a proxy networks go to the gate, whatever is the machine's. */
 	{.policy = "upstream: http://192.0.2.1:3128\n"
 		   "allow: ['host:80', '2001:db8::/32:443', 192.0.2.0/24:443]",
