@@ -95,8 +95,7 @@ struct nft_nets *nft_nets_classes(const struct emit_in *in,
 		const struct cidr *net = ir_dest_net(&g->dest);
 		uint32_t k = 0;
 
-		if (net && is_which(g, which) &&
-		    g->from.layer != LAYER_FLOOR)
+		if (net && is_which(g, which) && g->from.layer != LAYER_FLOOR)
 			k = emit_class_of(classes, g);
 		if (!k)
 			continue;
@@ -110,14 +109,14 @@ struct nft_nets *nft_nets_classes(const struct emit_in *in,
 	return nets;
 }
 
-/* What opens a part of one entry of the floor. */
+/* What opens a part of one entry of the floor; others take nothing off it. */
 static void add_opening(struct arena *a, const ir_grants *grants,
 			const struct cidr *net, struct nft_nets *out)
 {
 	vec_each(g, grants) {
 		const struct cidr *own = ir_dest_net(&g->dest);
 
-		if (own && opens_net(g, own, net) && cidr_covers(net, own))
+		if (own && opens_net(g, own, net))
 			nft_nets_add(a, out, own);
 	}
 }

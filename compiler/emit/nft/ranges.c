@@ -5,12 +5,12 @@ void ranges_add(struct arena *a, ranges *r, const struct cidr *net)
 	*vec_push(a, r) = (struct range){net->addr, cidr_last(net)};
 }
 
+/* Those that begin together are one, in whatever order. */
 static int by_start(const void *va, const void *vb)
 {
 	const struct range *a = va, *b = vb;
-	int c = addr_cmp(&a->lo, &b->lo);
 
-	return c ? c : addr_cmp(&b->hi, &a->hi);
+	return addr_cmp(&a->lo, &b->lo);
 }
 
 /* Whether r begins within last or right behind it. */

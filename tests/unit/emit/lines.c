@@ -165,6 +165,12 @@ static const struct row rows[] = {
 	 .lines =
 		 "elements = { 169.254.1.5 }\n"
 		 "elements = { 169.254.1.0-169.254.1.4, 169.254.1.6-169.254.1.255 }\n"},
+	/* and what may be asked about is refused on other ports */
+	{"ask: [169.254.1.1:80]", "ruleset.nft", "floorask",
+	 "set floorask4 {\n"
+	 "ip daddr @floorask4 counter log prefix \"membrane:floor:\" group 77 goto refuse\n",
+	 false},
+	{"allow: [169.254.1.1:80]", "ruleset.nft", "floorask", "", false},
 	/* Beside a proxy networks go to the gate, whatever is the machine's. */
 	{.policy = "upstream: http://192.0.2.1:3128\n"
 		   "allow: ['host:80', '2001:db8::/32:443', 192.0.2.0/24:443]",
