@@ -147,13 +147,11 @@ static void put_requests(struct nft *r)
 				  nets, at);
 		if (!r->in->marks)
 			continue;
-		vec_each(d, &r->in->policy->deny) {
-			const struct cidr *net = inspection_quic_net(d);
-
-			if (net && net->addr.family == *f)
+		/* one of the other family lies beside all of them */
+		vec_each(d, &r->in->policy->deny)
+			if (inspection_quic_net(d))
 				nft_marks_elements(r, nets, at, d,
 						   MARKS_FOR(QUIC));
-		}
 	}
 }
 

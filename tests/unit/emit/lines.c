@@ -170,6 +170,10 @@ static const struct row rows[] = {
 	 "set floorask4 {\n"
 	 "ip daddr @floorask4 counter log prefix \"membrane:floor:\" group 77 goto refuse\n",
 	 false},
+	{"ask: [{dest: 'fe80::1', ports: [80]}]", "ruleset.nft", "floorask",
+	 "set floorask6 {\n"
+	 "ip6 daddr @floorask6 counter log prefix \"membrane:floor:\" group 77 goto refuse\n",
+	 false},
 	{"allow: [169.254.1.1:80]", "ruleset.nft", "floorask", "", false},
 	/* Beside a proxy networks go to the gate, whatever is the machine's. */
 	{.policy = "upstream: http://192.0.2.1:3128\n"
