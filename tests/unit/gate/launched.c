@@ -153,6 +153,10 @@ static void network(void)
 	CHECK(strstr(g.line, "\"ipv6\":false") && !strstr(g.line, "\"ca\"") &&
 	      !strstr(g.line, "\"session\""));
 	CHECK(if_nametoindex(LINK_GATE_IF) != 0);
+	/* each has one end of what is between them; signals are PID 1's */
+	CHECK(count_files(g.pid, "socket:") == 1 &&
+	      count_files(g.pid, "anon_inode:[signalfd]") == 1 &&
+	      count_files(child_of(g.pid), "anon_inode:[signalfd]") == 0);
 	close(g.in);
 	g.in = -1;
 	while (read_line(g.out, g.line, sizeof(g.line)) &&

@@ -222,6 +222,29 @@ static void unanswered(void)
 	close(listener);
 }
 
+/* Its own stdin and stdout, whatever went wrong before. */
+static void by_stdin(void)
+{
+	char port[8];
+	int listener = listen_here(port, 1), pair[2];
+	pid_t pid;
+
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0);
+	pid = fork();
+	if (pid == 0) {
+		struct err before = {.code = -EIO};
+
+		if (dup2(pair[1], STDIN_FILENO) == STDIN_FILENO &&
+		    dup2(pair[1], STDOUT_FILENO) == STDOUT_FILENO)
+			_exit(relay_stdio("127.0.0.1", port, &before) != 0);
+		_exit(125);
+	}
+	CHECK(shutdown(pair[0], SHUT_WR) == 0 && end_of(pid) == 0);
+	close(pair[0]);
+	close(pair[1]);
+	close(listener);
+}
+
 /* --- what is broken ------------------------------------------------------- */
 
 static void broken(void)
@@ -294,6 +317,7 @@ int main(void)
 	slow_reader();
 	ends();
 	unanswered();
+	by_stdin();
 	broken();
 	steps_of_it();
 	what_is_no_address();

@@ -187,6 +187,21 @@ static inline void read_file(pid_t pid, int fd, char what[64])
 	CHECK(readlink(path, what, 63) > 0);
 }
 
+/* How many of its descriptors are of that kind. */
+static inline unsigned count_files(pid_t pid, const char *kind)
+{
+	char path[64], text[64];
+	unsigned n = 0;
+
+	for (int i = 0; i < 64; i++) {
+		memset(text, 0, sizeof(text));
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, i);
+		n += readlink(path, text, sizeof(text) - 1) > 0 &&
+		     strncmp(text, kind, strlen(kind)) == 0;
+	}
+	return n;
+}
+
 static inline bool is_fenced(void)
 {
 	struct nft_ctx *ctx = nft_ctx_new(NFT_CTX_DEFAULT);
