@@ -153,6 +153,7 @@ static void network(void)
 	CHECK(strstr(g.line, "\"ipv6\":false") && !strstr(g.line, "\"ca\"") &&
 	      !strstr(g.line, "\"session\""));
 	CHECK(if_nametoindex(LINK_GATE_IF) != 0);
+	CHECK(nth_child(g.pid, 1) == 0); /* no ports, and nobody for them */
 	/* each has one end of what is between them; signals are PID 1's */
 	CHECK(count_files(g.pid, "socket:") == 1 &&
 	      count_files(g.pid, "anon_inode:[signalfd]") == 1 &&

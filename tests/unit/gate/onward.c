@@ -352,7 +352,7 @@ static void without_login(void)
 	CHECK(onward_start(&p, names, &second, &err) == -EADDRINUSE &&
 	      strstr(err.text, GATE_UPSTREAM));
 	names_and_addresses(NULL);
-	privileges(&o, false);
+	privileges(&o);
 	own_files(&o);
 	two_at_once();
 	one_way_stuck();
@@ -378,7 +378,7 @@ static void with_login(void)
 	CHECK(onward_start(&p, names, &o, &err) == 0);
 	signal(SIGCHLD, SIG_DFL);
 	names_and_addresses(LOGIN);
-	privileges(&o, false);
+	privileges(&o);
 	killed(&o);
 	close(proxy);
 }

@@ -148,7 +148,7 @@ static void with_broker(void)
 	CHECK(onward_start(&p, names, &o, &err) == 0);
 	close(pair[1]);
 	by_broker(pair[0], p.port);
-	privileges(&o, true);
+	privileges(&o);
 	past_by_broker(pair[0]);
 	machine_beside_broker(pair[0]);
 	refused_by_broker(pair[0], closed);
