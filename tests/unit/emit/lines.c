@@ -175,6 +175,17 @@ static const struct row rows[] = {
 	 "ip6 daddr @floorask6 counter log prefix \"membrane:floor:\" group 77 goto refuse\n",
 	 false},
 	{"allow: [169.254.1.1:80]", "ruleset.nft", "floorask", "", false},
+	{.policy = "allow: ['0.0.0.0/0:443']\nask: [169.254.1.1:80]",
+	 .file = "ruleset.nft",
+	 .part = "elements = { 0.0.0.0-",
+	 .lines =
+		 "elements = { 0.0.0.0-169.254.1.0, 169.254.1.2-255.255.255.255 }\n"},
+	/* One that lies in another of its kind says so, too. */
+	{.policy = "allow: [{dest: 10.0.0.0/8, ports: [80], http: [{}]},"
+		   " {dest: 10.1.0.0/16, ports: [80], http: [{}]}]",
+	 .file = "addr.map",
+	 .part = "10.",
+	 .lines = "10.0.0.0/8 .1.private.\n10.1.0.0/16 .1.private.1.\n"},
 	/* Beside a proxy networks go to the gate, whatever is the machine's. */
 	{.policy = "upstream: http://192.0.2.1:3128\n"
 		   "allow: ['host:80', '2001:db8::/32:443', 192.0.2.0/24:443]",
@@ -530,6 +541,8 @@ static void check_decrypts(void)
 		{"ask: ['http://a.test/a']", false},
 		{"allow: [a.test]\ndeny: ['http://b.test/']", false},
 		{"allow: ['*']\ndeny: [10.0.0.0/8]", false},
+		/* nobody gets there */
+		{"deny: ['https://a.test/x/']", false},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(each); i++) {
