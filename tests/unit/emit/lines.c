@@ -185,7 +185,8 @@ static const struct row rows[] = {
 		   " {dest: 10.1.0.0/16, ports: [80], http: [{}]}]",
 	 .file = "addr.map",
 	 .part = "10.",
-	 .lines = "10.0.0.0/8 .1.private.\n10.1.0.0/16 .1.private.1.\n"},
+	 .lines = "10.0.0.0/8 .1.private.\n10.1.0.0/16 .1.private.1.\n"
+		  "::10.0.0.0/104 .private.\n"},
 	/* Beside a proxy networks go to the gate, whatever is the machine's. */
 	{.policy = "upstream: http://192.0.2.1:3128\n"
 		   "allow: ['host:80', '2001:db8::/32:443', 192.0.2.0/24:443]",
