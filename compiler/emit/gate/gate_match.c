@@ -112,7 +112,7 @@ static void put_odd(struct gate *g, const struct gate_scope *at)
 	uint32_t n = 0;
 
 	vec_each(e, &g->p->entries) {
-		if (!e->name.n || !is_other(e->name))
+		if (!is_other(e->name))
 			continue;
 		buf_addf(c->out, "    acl pattern_%u var(%s.name) -m reg --",
 			 ++n, s);

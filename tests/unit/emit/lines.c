@@ -157,6 +157,8 @@ static const struct row rows[] = {
 	 .file = "ruleset.nft",
 	 .part = "elements = { 0.0.0.0/8",
 	 .lines = "elements = { 0.0.0.0/8, 127.0.0.0/8,\n"},
+	{"allow: ['0.0.0.0/0:443', 169.254.0.0/16:80]", "ruleset.nft",
+	 "elements = { 0.0.0.0/0", "elements = { 0.0.0.0/0 }\n", false},
 	/* nor by requests what others open */
 	{.policy = "allow: [{dest: 169.254.1.0/24, ports: [80], http: [{}]},"
 		   " 169.254.1.5:22]",

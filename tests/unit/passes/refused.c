@@ -68,6 +68,10 @@ static const struct {
 	{"trace: {required: true, engine: \"off\"}", NULL,
 	 "18-22 E806 a trace is required, and nothing records one | 'engine: native' does\n"},
 	{"trace: {required: true}", NULL, ""},
+	{"trace: {events: [exec]}", NULL,
+	 "17-21 E600 unknown event 'exec' | did you mean 'sched_process_exec'?\n"},
+	{"trace: {events: [execvee]}", NULL,
+	 "17-24 E600 unknown event 'execvee' | did you mean 'execve'?\n"},
 	{"trace: {required: false, engine: \"off\"}", NULL, ""},
 	{"runtime: sysbox-runc", NULL, ""},
 
