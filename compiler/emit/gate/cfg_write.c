@@ -164,7 +164,6 @@ static void begin_line(struct cfg_list *l)
 	l->line = out->n;
 	l->n = 0;
 	buf_addf(out, "    %.*s", STR_ARG(l->head));
-	l->word = out->n;
 }
 
 struct cfg_list cfg_list_begin(struct cfg *c, struct str head)

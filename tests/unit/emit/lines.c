@@ -279,6 +279,20 @@ static const struct row rows[] = {
 	 .part = " ssh-ed25519 ",
 	 .lines =
 		 "github.com ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl\n"},
+	/* Of entries the widest answer comes first, then the longest wait. */
+	{.policy = "ask: [{dest: a.test, wait: 90s}, {dest: b.test, wait: 5s},"
+		   " {dest: c.test, wait: 90s}, {dest: d.test, for: always},"
+		   " {dest: e.test, for: once, wait: 99s},"
+		   " {dest: f.test, for: always}, {dest: g.test, wait: 7s}]",
+	 .file = "names.map",
+	 .part = "ask ",
+	 .lines = "ask d.test a1 60 - - a-d8434a3820\n"
+		  "ask f.test a1 60 - - a-22e4b19386\n"
+		  "ask a.test a1 90 - - a-71ad577839\n"
+		  "ask c.test a1 90 - - a-d02d45c6a2\n"
+		  "ask g.test a1 7 - - a-df092e5686\n"
+		  "ask b.test a1 5 - - a-326f081ecb\n"
+		  "ask e.test a1 99 - - a-e270578ee5\n"},
 	/* What the tracer is told, beside names. */
 	{.policy = "trace: {events: [{event: cap_capable, optional: true},"
 		   " {event: rmdir, filters: ['retval=0']}], rotate: {size: 3m,"
