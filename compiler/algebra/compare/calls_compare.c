@@ -212,7 +212,8 @@ static bool changes_whole(struct comparer *c, const struct call *call,
 static void add_change(struct comparer *c, enum access_way way, struct str text)
 {
 	for (uint32_t i = c->first; i < c->found.n; i++)
-		if (str_eq(c->found.v[i].text, text))
+		if (c->found.v[i].way == way &&
+		    str_eq(c->found.v[i].text, text))
 			return;
 	*vec_push(c->a, &c->found) = (struct access_change){
 		.way = way, .kind = ACCESS_CALL, .text = text};
