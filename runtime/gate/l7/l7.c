@@ -401,7 +401,7 @@ int l7_renewed(struct l7 *l, struct str line, struct err *err)
 	if (!str_field(&line, ' ', &word) || !str_u64(word, UINT32_MAX, &id))
 		return err_set(err, -EPROTO, "a renewal without a number");
 	o = cJSON_ParseWithLengthOpts(line.p, line.n, &end, false);
-	rc = o && end == line.p + line.n
+	rc = end == line.p + line.n
 		     ? take_renewed(l, (uint32_t)id, o, err)
 		     : err_set(err, -EPROTO, "a malformed renewal");
 	cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(o, "values"))

@@ -404,11 +404,13 @@ static void first_file(void)
 	far = broker_with(0, STDERR_FILENO);
 	some.broker = ports.broker;
 	close(0);
+	errno = EAFNOSUPPORT; /* of something before */
 	CHECK(haproxy_listen(&some, &err) == 0);
 	h = begin(&some);
 	said = standin_said(&h);
 	has_the_usual(said);
-	CHECK(says(said, "variable MEMBRANE_BROKER=18\n"));
+	CHECK(says(said, "variable MEMBRANE_BROKER=18\n") &&
+	      says(said, "\n11: listens :: 15001 now\n"));
 	end(&h);
 	close(far);
 	CHECK(refuse_call(SYS_socket, 0, AF_INET6, EAFNOSUPPORT));
