@@ -354,8 +354,6 @@ void haproxy_read(struct haproxy *h)
 	while (h->words >= 0) {
 		ssize_t n = read(h->words, &c, 1);
 
-		if (n < 0 && errno == EINTR)
-			continue;
 		if (n < 0 && errno == EAGAIN)
 			return;
 		if (n <= 0) {
@@ -414,7 +412,7 @@ static int look_for_map(const struct haproxy *h, const char *admin,
 		return rc;
 	snprintf(ask, sizeof(ask), "get map %.120s -\n", map);
 	rc = admin_ask(admin, str_of(ask), answer, &n, err);
-	answer[rc < 0 ? 0 : n] = '\0';
+	answer[n] = '\0';
 	if (rc == 0 && !strstr(answer, "found="))
 		rc = err_set(err, -EPROTO, "HAProxy has no map %s", map);
 	return rc < 0 ? rc : 1;
@@ -465,11 +463,8 @@ void haproxy_end(struct haproxy *h)
 		waitpid(h->pid, NULL, 0);
 		h->pid = 0;
 	}
-	if (h->pidfd >= 0)
-		close(h->pidfd);
-	if (h->words >= 0)
-		close(h->words);
-	if (h->door >= 0)
-		close(h->door);
+	fd_close(&h->pidfd);
+	fd_close(&h->words);
+	fd_close(&h->door);
 	h->pidfd = h->words = h->door = -1;
 }

@@ -769,11 +769,12 @@ static void dropped(void)
 
 static void ready(void)
 {
+	static char much[ANSWER_MAX];
 	struct haproxy h = haproxy_none();
 	eventfd_t opened = 0;
 	char mine[64];
 	pid_t pid = fork();
-	int door, mute;
+	int door, mute, was;
 
 	if (pid == 0) {
 		pause();
@@ -800,13 +801,23 @@ static void ready(void)
 	ANSWERS(mine, "Unknown map identifier.\n");
 	CHECK(haproxy_ready(&h, ADMIN, "/pins", &err) == -EPROTO &&
 	      strcmp(err.text, "HAProxy has no map /pins") == 0);
+	/* of an answer nothing is read that the one before it had */
+	ANSWERS("N");
+	CHECK(haproxy_ready(&h, ADMIN, "/pins", &err) == 0 &&
+	      TOLD("show info\n"));
+	memset(much, 'y', ADMIN_ANSWER_MAX + 1);
+	ANSWERS(much, "found=no\n");
+	CHECK(haproxy_ready(&h, ADMIN, "/pins", &err) == -EMSGSIZE);
+	ANSWERS(mine, much);
+	CHECK(haproxy_ready(&h, ADMIN, "/pins", &err) == -EMSGSIZE);
 	CHECK(!haproxy_ended(&h));
 	/* its ports are opened once; one whose ports are its own has no door */
 	CHECK(haproxy_open(&h, &err) == 0);
-	h.door = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	h.door = was = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	door = dup(h.door);
 	CHECK(haproxy_open(&h, &err) == 0 && h.door == -1 &&
-	      eventfd_read(door, &opened) == 0 && opened == 1);
+	      eventfd_read(door, &opened) == 0 && opened == 1 &&
+	      fcntl(was, F_GETFD) < 0);
 	close(door);
 	haproxy_finish(&h);
 	haproxy_pause(&h);
@@ -814,6 +825,9 @@ static void ready(void)
 	CHECK(haproxy_ended(&h) &&
 	      haproxy_ready(&h, "/none/admin", "/pins", &err) == -EPIPE &&
 	      strcmp(err.text, "HAProxy ended: it said nothing") == 0);
+	/* whoever has answered was there */
+	ANSWERS(mine, "found=no\n");
+	CHECK(haproxy_ready(&h, ADMIN, "/pins", &err) == 1);
 	haproxy_end(&h);
 	CHECK(h.pid == 0 && h.pidfd == -1 && waitpid(pid, NULL, 0) < 0);
 }

@@ -398,7 +398,7 @@ static void first_file(void)
 	struct haproxy_ports some = {.open = false};
 	struct haproxy h;
 	const char *said;
-	int far;
+	int far, pair[2];
 
 	CHECK(unshare(CLONE_NEWNET) == 0 && loopback_up());
 	far = broker_with(0, STDERR_FILENO);
@@ -413,6 +413,14 @@ static void first_file(void)
 	      says(said, "\n11: listens :: 15001 now\n"));
 	end(&h);
 	close(far);
+	h = haproxy_none();
+	CHECK(pipe2(pair, O_CLOEXEC | O_NONBLOCK) == 0 && pair[0] == 0 &&
+	      write(pair[1], "[ALERT] one\n", 12) == 12);
+	h.words = pair[0];
+	haproxy_read(&h);
+	CHECK(strcmp(h.alert, "[ALERT] one") == 0);
+	close(pair[1]);
+	haproxy_end(&h);
 	CHECK(refuse_call(SYS_socket, 0, AF_INET6, EAFNOSUPPORT));
 	some.open = false;
 	CHECK(unshare(CLONE_NEWNET) == 0 && loopback_up());
@@ -431,6 +439,7 @@ static void put_config(const char *text)
 static void ends(void)
 {
 	struct haproxy h;
+	unsigned before = open_files();
 
 	put_config("end");
 	h = begin(&ports);
@@ -441,16 +450,18 @@ static void ends(void)
 	CHECK_MSG(strcmp(err.text, "HAProxy ended: [ALERT] it ends") == 0, "%s",
 		  err.text);
 	haproxy_end(&h);
+	CHECK(h.words == -1 && open_files() == before);
 	put_config("");
 }
 
 /* Who says that it ends a moment before it has. */
-static pid_t ends_soon(int ms)
+static pid_t ends_soon(int ms, int words)
 {
 	pid_t pid = fork();
 
 	if (pid == 0) {
 		poll(NULL, 0, ms);
+		(void)!write(words, "[ALERT] late\n", 13);
 		_exit(0);
 	}
 	return pid;
@@ -472,8 +483,9 @@ static void not_yet(void)
 	struct haproxy h = haproxy_none();
 	int closed = deaf_at("/run/closed");
 	int64_t least_ms = INT64_MAX;
+	int pair[2];
 
-	h.pid = ends_soon(STANDIN_WAITS);
+	h.pid = ends_soon(STANDIN_WAITS, -1);
 	h.pidfd = (int)syscall(SYS_pidfd_open, h.pid, 0);
 	CHECK(haproxy_ready(&h, "/run/closed", "/pins", &err) == 0);
 	/* another is not waited for */
@@ -487,23 +499,41 @@ static void not_yet(void)
 	CHECK(least_ms < 150);
 	/* what can be nobody's is an error, of one that has not ended */
 	CHECK(haproxy_ready(&h, "/run/closed/x", "/pins", &err) == -ENOTDIR);
+	/* what it says meanwhile is read */
+	CHECK(pipe2(pair, O_CLOEXEC | O_NONBLOCK) == 0 &&
+	      write(pair[1], "[ALERT] soon\n", 13) == 13);
+	h.words = pair[0];
+	CHECK(haproxy_ready(&h, "/run/closed", "/pins", &err) == 0 &&
+	      strcmp(h.alert, "[ALERT] soon") == 0);
+	close(pair[1]);
 	haproxy_end(&h);
-	h.pid = ends_soon(20);
+	h = haproxy_none();
+	CHECK(pipe2(pair, O_CLOEXEC | O_NONBLOCK) == 0);
+	h.pid = ends_soon(20, pair[1]);
+	h.words = pair[0];
+	close(pair[1]);
 	h.pidfd = (int)syscall(SYS_pidfd_open, h.pid, 0);
 	CHECK(haproxy_ready(&h, "/run/closed/x", "/pins", &err) == -EPIPE &&
-	      strcmp(err.text, "HAProxy ended: it said nothing") == 0);
+	      strcmp(err.text, "HAProxy ended: [ALERT] late") == 0);
 	haproxy_end(&h);
 	close(closed);
+}
+
+static void no_signal(int number)
+{
+	(void)number;
 }
 
 /* Nothing that is not there is told to end: 0 would be all of us. */
 static void nobody(void)
 {
 	struct haproxy h = haproxy_none();
+	sigset_t told;
 
-	signal(SIGUSR1, SIG_DFL);
+	signal(SIGUSR1, no_signal); /* and it is blocked */
 	haproxy_finish(&h);
 	haproxy_end(&h);
+	CHECK(sigpending(&told) == 0 && !sigismember(&told, SIGUSR1));
 	CHECK(!haproxy_ended(&h));
 }
 
