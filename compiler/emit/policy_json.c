@@ -306,7 +306,7 @@ static void put_never_net(struct arena *a, cJSON *o, const struct ir_never *n)
 
 	if (n->has_dest)
 		json_put_str(o, "dest", ir_dest_text(a, &n->dest));
-	if (n->has_dest && n->dest.has_port)
+	if (n->dest.has_port)
 		push_port(a, ports, &n->dest.port);
 	vec_each(p, &n->ports)
 		push_port(a, ports, p);

@@ -293,6 +293,22 @@ static const struct row rows[] = {
 		  "ask g.test a1 7 - - a-df092e5686\n"
 		  "ask b.test a1 5 - - a-326f081ecb\n"
 		  "ask e.test a1 99 - - a-e270578ee5\n"},
+	/* Of one class each set says whose it is. */
+	{.policy = "allow: [{dest: '*', ports: [80], http: [{methods: [GET]}]},"
+		   " {dest: a.test, ports: [80], http: [{methods: [PUT]}]}]",
+	 .file = "ruleset.nft",
+	 .part = "# allow",
+	 .lines =
+		 "# allow * tcp/80 http [GET *]  g-99f1a5a038  .membrane.yaml:1\n"
+		 "# allow a.test tcp/80 http [PUT *]  g-7bd7c8984a  .membrane.yaml:1\n"},
+	{.policy = "allow: [a.test:1]\nask: [b.test:2]\ndeny: [c.test:3]",
+	 .file = "provenance.json",
+	 .part = ".test",
+	 .lines =
+		 "\"g-6de85d19fd\": {\"text\": \"a.test tcp/1\", \"layer\": \"workspace\", \"source\": \".membrane.yaml\", \"line\": 1, \"column\": 9},\n"
+		 "\"a-540b3860cb\": {\"text\": \"b.test tcp/2 for=session wait=1m\", \"layer\": \"workspace\", \"source\": \".membrane.yaml\", \"line\": 2, \"column\": 7},\n"
+		 "\"d-25ee764a0d\": {\"text\": \"c.test tcp/3\", \"layer\": \"workspace\", \"source\": \".membrane.yaml\", \"line\": 3, \"column\": 8},\n"},
+	{"allow: [a.test]", "README", "403", "", false},
 	/* What the tracer is told, beside names. */
 	{.policy = "trace: {events: [{event: cap_capable, optional: true},"
 		   " {event: rmdir, filters: ['retval=0']}], rotate: {size: 3m,"
