@@ -309,6 +309,18 @@ static const struct row rows[] = {
 		 "\"a-540b3860cb\": {\"text\": \"b.test tcp/2 for=session wait=1m\", \"layer\": \"workspace\", \"source\": \".membrane.yaml\", \"line\": 2, \"column\": 7},\n"
 		 "\"d-25ee764a0d\": {\"text\": \"c.test tcp/3\", \"layer\": \"workspace\", \"source\": \".membrane.yaml\", \"line\": 3, \"column\": 8},\n"},
 	{"allow: [a.test]", "README", "403", "", false},
+	{"allow: [10.0.0.0/8:443]\nargs: [-p, '81:81', -p, '80:80']",
+	 "ruleset.nft", " dnat ip to",
+	 "iifname != \"agent0\" tcp dport 80-81 dnat ip to 192.0.0.2\n", false},
+	/* Who is behind TLS is looked at, but where a policy says not. */
+	{"allow: [{dest: a.test, tls: inspect}]\nssl_insecure: true",
+	 "gate.cfg", "default-server ssl",
+	 "default-server ssl verify none sni ssl_fc_sni pool-low-conn 64\n",
+	 false},
+	{"allow: [{dest: a.test, tls: inspect}]\nssl_insecure: false",
+	 "gate.cfg", "default-server ssl",
+	 "default-server ssl verify required ca-file /etc/ssl/certs/ca-certificates.crt sni ssl_fc_sni pool-low-conn 64\n",
+	 false},
 	/* What the tracer is told, beside names. */
 	{.policy = "trace: {events: [{event: cap_capable, optional: true},"
 		   " {event: rmdir, filters: ['retval=0']}], rotate: {size: 3m,"
