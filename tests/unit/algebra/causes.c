@@ -522,8 +522,9 @@ static void check_reasons(void)
 
 	buf_init(&b, a);
 	buf_adds(&b, "allow *.a.test tcp/60000\n");
-	for (uint32_t i = 0; i < FEW; i++)
-		buf_addf(&b, "allow %c.test tcp/60000\n", 'k' + i);
+	for (uint32_t i = 0; i < FEW * FEW; i++)
+		buf_addf(&b, "allow %c.test tcp/%u\n", 'k' + i % FEW,
+			 60000 + i / FEW * 2);
 	CHECK(test_policy_make(&now, arena_cstr(a, buf_str(&b))));
 	for (uint32_t i = 0; i < MANY; i++)
 		buf_addf(&b, "allow *.a.test tcp/%u\n", 2 * i + 1);

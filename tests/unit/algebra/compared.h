@@ -102,8 +102,9 @@ static inline void compared_put(const struct compared *x,
 	/* The same rules as the decisions have. */
 	CHECK(c->way != ACCESS_KEPT || !c->is.grant ||
 	      (c->is.grant->from.at.beg == c->why.at.beg &&
-	       (!c->has_before ||
-		c->was.grant->from.at.beg == c->before.at.beg)));
+	       (c->has_before
+			? c->was.grant->from.at.beg == c->before.at.beg
+			: str_eq(c->was.grant->canon, c->is.grant->canon))));
 	if (c->has_witness)
 		buf_addf(b, ": %s -> %s", reason_name(c->was.reason),
 			 reason_name(c->is.reason));

@@ -257,6 +257,57 @@ static const struct compared_case cases[] = {
 	 "\tnew 'allow *.a.test:443': no-grant -> granted\n"
 	 "= tcp/443 b.a.test | b.a.test:443\n"
 	 "\tnew 'allow b.a.test:443': granted -> granted\n" USUAL},
+	/* Each pair of rules is one; names and addresses that cross are one. */
+	{"allow *.a.test:443\n",
+	 "allow b.a.test:443\n"
+	 "allow c.a.test:443\n",
+	 "- tcp/443 *.a.test | www.a.test:443\n"
+	 "\told 'allow *.a.test:443': granted -> no-grant\n"
+	 "= tcp/443 b.a.test | b.a.test:443\n"
+	 "\tnew 'allow b.a.test:443', old 'allow *.a.test:443': granted -> granted\n"
+	 "= tcp/443 c.a.test | c.a.test:443\n"
+	 "\tnew 'allow c.a.test:443', old 'allow *.a.test:443': granted -> granted\n" USUAL},
+	{"allow a.test:443\n"
+	 "allow b.test tcp/80,tcp/443\n",
+	 "allow 203.0.113.0/24 tcp/80,tcp/443\n",
+	 "+ tcp/80,tcp/443 203.0.113.0/24 | tcp 203.0.113.1:80\n"
+	 "\tnew 'allow 203.0.113.0/24 tcp/80,tcp/443': no-grant -> granted\n"
+	 "- tcp/443 a.test | a.test:443\n"
+	 "\told 'allow a.test:443': granted -> no-grant\n"
+	 "- tcp/80,tcp/443 b.test | b.test:80\n"
+	 "\told 'allow b.test tcp/80,tcp/443': granted -> no-grant\n"
+	 "= tcp/80,tcp/443 * (addresses granted now, under names that were) | tcp 203.0.113.1:443 a.test\n"
+	 "\tnew 'allow 203.0.113.0/24 tcp/80,tcp/443', old 'allow a.test:443': granted -> granted\n" USUAL},
+	{"allow a.test tcp/80,tcp/443\n",
+	 "allow 203.0.113.0/24 tcp/80,tcp/443\n"
+	 "allow 198.51.100.0/24 tcp/443\n",
+	 "+ tcp/443 198.51.100.0/24 | tcp 198.51.100.1:443\n"
+	 "\tnew 'allow 198.51.100.0/24 tcp/443': no-grant -> granted\n"
+	 "+ tcp/80,tcp/443 203.0.113.0/24 | tcp 203.0.113.1:80\n"
+	 "\tnew 'allow 203.0.113.0/24 tcp/80,tcp/443': no-grant -> granted\n"
+	 "- tcp/80,tcp/443 a.test | a.test:80\n"
+	 "\told 'allow a.test tcp/80,tcp/443': granted -> no-grant\n"
+	 "= tcp/80,tcp/443 * (addresses granted now, under names that were) | tcp 198.51.100.1:443 a.test\n"
+	 "\tnew 'allow 198.51.100.0/24 tcp/443', old 'allow a.test tcp/80,tcp/443': granted -> granted\n" USUAL},
+	/* Asked about at private addresses alone. */
+	{"allow *.test:443\n"
+	 "allow 10.0.0.0/8 tcp/22\n"
+	 "ask a.test:443 private for=once\n"
+	 "ask b.test:443 private for=once\n",
+	 "allow **.test:443\n"
+	 "allow 10.0.0.0/8 tcp/22\n"
+	 "ask a.test:443 private for=once\n"
+	 "ask b.test:443 private for=once\n",
+	 "+ tcp/443 **.test | www.example.test:443\n"
+	 "\tnew 'allow **.test:443': no-grant -> granted\n"
+	 "= tcp/22 10.0.0.0/8 | tcp 10.0.0.1:22\n"
+	 "\tnew 'allow 10.0.0.0/8 tcp/22': granted -> granted\n"
+	 "= tcp/443 *.test | example.test:443\n"
+	 "\tnew 'allow **.test:443', old 'allow *.test:443': granted -> granted\n"
+	 "= tcp/443 a.test at private addresses | tcp 100.64.0.1:443 a.test\n"
+	 "\tnew 'ask a.test:443 private for=once': ask -> ask\n"
+	 "= tcp/443 b.test at private addresses | tcp 100.64.0.1:443 b.test\n"
+	 "\tnew 'ask b.test:443 private for=once': ask -> ask\n" USUAL},
 	/* The first of those that say the same of TLS. */
 	{"allow a.test tcp/80 verify\n"
 	 "allow a.test tcp/443 verify\n",
