@@ -802,6 +802,8 @@ static void ready(void)
 	CHECK(haproxy_ready(&h, ADMIN, "/pins", &err) == -EPROTO &&
 	      strcmp(err.text, "HAProxy has no map /pins") == 0);
 	/* of an answer nothing is read that the one before it had */
+	ANSWERS(mine, "");
+	CHECK(haproxy_ready(&h, ADMIN, "/pins", &err) == -EPROTO);
 	ANSWERS("N");
 	CHECK(haproxy_ready(&h, ADMIN, "/pins", &err) == 0 &&
 	      TOLD("show info\n"));

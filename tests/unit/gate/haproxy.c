@@ -531,8 +531,10 @@ static void nobody(void)
 	sigset_t told;
 
 	signal(SIGUSR1, no_signal); /* and it is blocked */
+	errno = 0;
 	haproxy_finish(&h);
 	haproxy_end(&h);
+	CHECK(errno == 0); /* the kernel was asked nothing */
 	CHECK(sigpending(&told) == 0 && !sigismember(&told, SIGUSR1));
 	CHECK(!haproxy_ended(&h));
 }
