@@ -216,7 +216,6 @@ static void add_args(struct add *s, const ir_texts *args)
 		if (status != DOCKER_RUN_TAKEN) {
 			SAY(ARG, from, "args %.*s", STR_ARG(args->v[f.at].s));
 			r.next = f.at + 1;
-			r.in = 0;
 		} else if (f.option->type == DOCKER_RUN_FLAG) {
 			SAY(ARG, from, "args --%s%s%.*s", f.option->name,
 			    f.has_value ? "=" : "", STR_ARG(f.value));

@@ -309,7 +309,8 @@ static void check_advice(bool (*emit)(const struct emit_in *, struct buf *),
 }
 
 /* Why it is this engine, which does not hold something. */
-static void check_why(const char *yaml, const char *note)
+static void check_why(bool (*emit)(const struct emit_in *, struct buf *),
+		      const char *yaml, const char *note)
 {
 	struct compiled t;
 	struct str said;
@@ -317,7 +318,7 @@ static void check_why(const char *yaml, const char *note)
 
 	compiled_init(&t, yaml, LAYER_GLOBAL);
 	buf_init(&out, t.a);
-	CHECK(!native_emit(&t.in, &out));
+	CHECK(!emit(&t.in, &out));
 	said = rig_said(&t.front);
 	CHECK_MSG(memmem(said.p, said.n, note, strlen(note)), "%.*s",
 		  STR_ARG(said));
@@ -326,9 +327,15 @@ static void check_why(const char *yaml, const char *note)
 
 static void advice(void)
 {
-	check_why("engine: native\nargs: [--label=a]\n",
+	check_why(docker_emit,
+		  "hardening: {seccomp: docker, user_namespaces: true}\n",
+		  "test:1:22: note: here another one is named\n");
+	check_why(docker_emit,
+		  "hardening: {user_namespaces: true}\nruntime: sysbox-runc\n",
+		  "test:2:10: note: with this runtime Docker's own holds\n");
+	check_why(native_emit, "engine: native\nargs: [--label=a]\n",
 		  "test:1:9: note: the engine is named here\n");
-	check_why("image: dir:/srv/root\nargs: [--label=a]\n",
+	check_why(native_emit, "image: dir:/srv/root\nargs: [--label=a]\n",
 		  "test:1:8: note: a root of your own is this engine's\n");
 	check_advice(docker_emit,
 		     "hardening: {seccomp: docker, user_namespaces: true}\n",

@@ -252,6 +252,11 @@ static const struct row rows[] = {
 	/* Two URLs of one host are two sets of rules. */
 	{"allow: ['https://a.test/x/', 'https://a.test/y/', 'https://b.test/x/']",
 	 "hosts.map", ".test", "a.test .1.2.m.\nb.test .1.m.\n", false},
+	/* What is held until a session ends is not git's; in a view nothing is
+	 * put there. */
+	{"masks: start\nreadonly: [/a/b]", "git.exclude", "/a/b", "/a/b\n",
+	 false},
+	{"masks: hold\nreadonly: [/a/b]", "git.exclude", "/a/b", "", false},
 	/* Patterns as git reads them, without blanks that do not count. */
 	{.policy = "ignore: ['!ok', '/a/b c', 'keys/', 'x/**', 'blank  ',"
 		   " 'some ', 'trail\\ ', 'qu\"o']",
