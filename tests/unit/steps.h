@@ -117,7 +117,8 @@ static inline int step_filter(void)
 
 static inline const char *step_name(const struct seccomp_data *d)
 {
-	if (d->nr == SYS_setsockopt && d->args[2] == SO_RCVBUFFORCE)
+	if (d->nr == SYS_setsockopt && d->args[1] == SOL_SOCKET &&
+	    (d->args[2] == SO_RCVBUFFORCE || d->args[2] == SO_RCVBUF))
 		return "widen";
 	if (d->nr == SYS_setsockopt && d->args[1] == IPPROTO_TCP)
 		return "pace";
