@@ -445,6 +445,67 @@ static void classes(void)
 	mnl_socket_close(sets.nl);
 }
 
+/* Each kind of class has sets of its own. */
+static void names_of_sets(void)
+{
+	static const struct {
+		uint16_t class;
+		const char *name;
+	} cases[] = {
+		{1, "host4_1 "},     {256, "host4_256 "}, {257, "http4_1 "},
+		{512, "http4_256 "}, {513, "guard4_1 "},  {769, "quic4_1 "},
+		{1025, "ask4_1 "},   {1280, "ask4_256 "}, {1281, "past4_1 "},
+	};
+	const struct addr a = {ADDR_V4, {11, 0, 0, 1}}, b = {ADDR_V6, {0x2a}};
+	struct arena *arena = arena_new();
+	struct buf text;
+
+	begin_sets();
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		nftset_next(&sets);
+		CHECK(nftset_note(&sets, &a, cases[i].class, 100));
+		buf_init(&text, arena);
+		nftset_text(&sets, 1, &text);
+		CHECK_MSG(strstr(arena_cstr(arena, buf_str(&text)),
+				 cases[i].name),
+			  "%s", cases[i].name);
+	}
+	nftset_next(&sets);
+	CHECK(nftset_note(&sets, &b, 257, 100));
+	buf_init(&text, arena);
+	nftset_text(&sets, 1, &text);
+	CHECK(str_is(buf_str(&text), "add element inet membrane http6_1 { "
+				     "2a00:: timeout 99ms }\n"));
+	arena_free(arena);
+	mnl_socket_close(sets.nl);
+}
+
+/* So many are kept in mind, and not one more; more than a batch holds. */
+static void ends(void)
+{
+	static const int yes[200] = {0};
+	static struct nftset_elem v[130];
+	const uint32_t most = NFTSET_MIRROR / 4 * 3;
+
+	begin_sets();
+	begin_saying(yes);
+	sets.n_used = most - 1; /* a sweep would count them anew */
+	CHECK(FINE(renew(1, 60)) && sets.n_used == most);
+	mnl_socket_close(sets.nl);
+	for (unsigned i = 0; i < ARRAY_LEN(v); i++)
+		v[i] = elem((uint8_t)i);
+	for (unsigned n = 62; n < ARRAY_LEN(v); n += 1 + (n == 65) * 60) {
+		begin_sets();
+		begin_saying(yes);
+		kernel.look = NULL;
+		CHECK(FINE(nftset_add(&sets, v, n, 1, &err)));
+		CHECK_MSG(sets.n_used == n && n_said == n &&
+				  kernel.n_sent == (n + 62) / 63,
+			  "%u: %u", n, kernel.n_sent);
+		mnl_socket_close(sets.nl);
+	}
+}
+
 /* Of libnftnl: which of its calls finds no memory, or NULL. */
 static const char *without;
 
@@ -500,6 +561,8 @@ int main(void)
 	unacknowledged();
 	renewed();
 	classes();
+	names_of_sets();
+	ends();
 	no_memory();
 	return check_status();
 }
