@@ -119,8 +119,9 @@ static void routes(void)
 		       "route for marked packets: File exists"));
 }
 
-/* Of names: the one that is not found, or NULL. */
+/* Of names: the one that is not found, or NULL; whether all others are. */
 static const char *unknown;
+static bool all_known;
 
 unsigned if_nametoindex(const char *name)
 {
@@ -129,7 +130,9 @@ unsigned if_nametoindex(const char *name)
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
 	strncpy(r.ifr_name, name, IFNAMSIZ - 1);
-	if (ioctl(fd, SIOCGIFINDEX, &r) == 0)
+	if (all_known)
+		index = 5;
+	else if (ioctl(fd, SIOCGIFINDEX, &r) == 0)
 		index = (unsigned)r.ifr_ifindex;
 	close(fd);
 	errno = ENODEV;
@@ -355,6 +358,102 @@ static void taken(void)
 	rtnl_done(&l.pod);
 }
 
+/* --- each of them refused ------------------------------------------------- */
+
+static struct podlink wire = {.netns = -1};
+
+static int gate_up(void)
+{
+	return link_gate_up(1, 1399, true, &err);
+}
+
+static int agent_up(void)
+{
+	return link_agent_up(true, &err);
+}
+
+static int sink_up(void)
+{
+	bool ipv6 = false;
+
+	return link_sink_up(&ipv6, &err);
+}
+
+static int gate_down(void)
+{
+	return link_gate_down(&err);
+}
+
+static int machine_up(void)
+{
+	return link_machine_up(&err);
+}
+
+static int tproxy_up(void)
+{
+	return link_tproxy_up(&err);
+}
+
+static int take(void)
+{
+	wire.taken = false;
+	return podlink_take(&wire, &err);
+}
+
+/* Up to where it looks for what it has given back. */
+static int give_back(void)
+{
+	int rc;
+
+	wire.taken = true;
+	rc = podlink_return(&wire, &err);
+	CHECK(wire.taken == (n_asked < 3 || refused.code));
+	return wire.taken ? rc : 0;
+}
+
+static unsigned nth;
+
+static int refuses_nth(const struct nlmsghdr *h)
+{
+	(void)h;
+	return ++n_asked == nth ? refused.code : 0;
+}
+
+/* Whichever it is ends it: nothing is asked for behind that. */
+static void each_refused(void)
+{
+	static const struct {
+		int (*run)(void);
+		unsigned n;
+	} cases[] = {{gate_up, 7},   {agent_up, 9},   {sink_up, 4},
+		     {gate_down, 1}, {machine_up, 2}, {tproxy_up, 3},
+		     {take, 7},	     {give_back, 3}};
+
+	all_known = true;
+	CHECK(FINE(rtnl_open(&wire.pod, 0, &err)));
+	for (uint8_t i = 1; i < 5; i++)
+		keep_address(&wire.copy, i);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+		for (nth = 1; nth <= cases[i].n + 1; nth++) {
+			bool whole = nth > cases[i].n;
+			int rc;
+
+			begin_kernel(refuses_nth);
+			refused.code = whole ? 0 : -EPERM;
+			n_asked = 0;
+			err.text[0] = '\0';
+			rc = cases[i].run();
+			CHECK_MSG(rc == refused.code &&
+					  n_asked == (whole ? cases[i].n : nth),
+				  "%zu, %u: %d after %u", i, nth, rc, n_asked);
+			CHECK_MSG(whole || strstr(err.text,
+						  ": Operation not permitted"),
+				  "%s", err.text);
+		}
+	rtnl_done(&wire.pod);
+	all_known = false;
+}
+
 int main(void)
 {
 	if (!enter_room())
@@ -366,5 +465,6 @@ int main(void)
 	questions();
 	alone();
 	taken();
+	each_refused();
 	return check_status();
 }

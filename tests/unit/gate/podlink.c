@@ -15,12 +15,27 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #define MTU 1399u
 
 static const uint8_t own[4] = {198, 51, 100, 7}, gateway[4] = {198, 51, 100, 1};
 static const uint8_t there[6] = {2, 0, 0, 0, 0, 9};
+
+/* Of IPv6, or of both families, no socket is to be had. */
+static enum { ALL_SOCKETS, NO_SIX, NO_SOCKETS } lacks;
+
+/* This takes the C library's place in all of this program. */
+int socket(int domain, int type, int protocol)
+{
+	if ((lacks != ALL_SOCKETS && domain == AF_INET6) ||
+	    (lacks == NO_SOCKETS && domain == AF_INET)) {
+		errno = EMFILE;
+		return -1;
+	}
+	return (int)syscall(SYS_socket, domain, type, protocol);
+}
 
 static int say(struct rtnl *rt, struct nlmsghdr *h)
 {
@@ -218,12 +233,43 @@ static bool hands_frames_on(void)
 	return ok;
 }
 
+static void remove_link(const char *name)
+{
+	auto_rtnl struct rtnl rt = {0};
+	struct nlmsghdr *h;
+	struct ifinfomsg *ifi;
+
+	CHECK(FINE(rtnl_open(&rt, 0, &err)));
+	h = rtnl_begin(&rt, RTM_DELLINK, NLM_F_ACK);
+	ifi = mnl_nlmsg_put_extra_header(h, sizeof(*ifi));
+	ifi->ifi_index = (int)if_nametoindex(name);
+	CHECK(say(&rt, h) == 0);
+}
+
+/* A kernel without IPv6 has the other one. */
+static void without_six(const struct podlink *l)
+{
+	static const uint16_t ports[] = {8080};
+	struct sockaddr_in at = {0};
+	socklen_t n = sizeof(at);
+	int fd = -1;
+
+	remove_link("ports0");
+	lacks = NO_SIX;
+	CHECK(FINE(podports_open(l, ports, 1, &fd, &err)));
+	lacks = ALL_SOCKETS;
+	CHECK(getsockname(fd, (struct sockaddr *)&at, &n) == 0 &&
+	      at.sin_family == AF_INET && ntohs(at.sin_port) == 8080 &&
+	      at.sin_addr.s_addr == 0);
+	close(fd);
+}
+
 static void ports_of(const struct podlink *l)
 {
 	static const uint16_t ports[] = {80, 8080}, twice[] = {80, 80};
 	static const uint16_t many[LIMIT_PUBLISHED + 1] = {1};
 	ino_t here = network(-1);
-	int fds[2] = {-1, -1}, before = next_fd();
+	int fds[2] = {-1, -1}, more[2], before = next_fd(), held;
 
 	CHECK(FINE(podports_open(l, ports, 0, fds, &err)) && fds[0] == -1);
 	CHECK(podports_open(l, many, LIMIT_PUBLISHED + 1, fds, &err) ==
@@ -237,18 +283,25 @@ static void ports_of(const struct podlink *l)
 		      0);
 	CHECK(next_fd() == before && network(-1) == here &&
 	      !if_nametoindex("ports0"));
+	lacks = NO_SOCKETS;
+	CHECK(podports_open(l, ports, 2, fds, &err) == -EMFILE &&
+	      strcmp(err.text, "port 80 of the Pod: Too many open files") == 0);
+	lacks = ALL_SOCKETS;
 	CHECK(FINE(podports_open(l, ports, 2, fds, &err)));
 	CHECK(network(-1) == here);
 	CHECK(is_listening(fds[0], 80) && is_listening(fds[1], 8080));
 	CHECK(is_up("ports0") && !if_nametoindex("ports1"));
 	third_network(fds[0]);
 	third_network(fds[1]);
+	/* what is there already is not made twice */
+	held = next_fd();
+	CHECK(podports_open(l, ports, 2, more, &err) == -EEXIST &&
+	      strcmp(err.text, "making the link ports0: File exists") == 0);
+	CHECK(next_fd() == held);
 	close(fds[0]);
 	close(fds[1]);
 	CHECK(next_fd() == before);
-	/* what is there already is not made twice */
-	CHECK(podports_open(l, ports, 2, fds, &err) == -EEXIST &&
-	      strcmp(err.text, "making the link ports0: File exists") == 0);
+	without_six(l);
 	CHECK(next_fd() == before);
 }
 

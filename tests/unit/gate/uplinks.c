@@ -26,6 +26,7 @@ static struct {
 	/* the same, before a list of this kind is asked for, once */
 	uint16_t kind;
 	void (*before)(void);
+	uint16_t fails; /* of this kind no list is to be had */
 } world;
 
 /* These take the C library's place in all of this program. */
@@ -65,6 +66,10 @@ ssize_t mnl_socket_sendto(const struct mnl_socket *nl, const void *p, size_t n)
 	    h->nlmsg_flags & NLM_F_DUMP) {
 		world.before = NULL;
 		before();
+	}
+	if (h->nlmsg_type == world.fails) {
+		errno = EIO;
+		return -1;
 	}
 	return send(mnl_socket_get_fd(nl), p, n, 0);
 }
@@ -216,6 +221,25 @@ static void read_again(void)
 	      link_facts_uplink(&f)->has_v4);
 }
 
+/* What cannot be read is not waited for. */
+static void unread(void)
+{
+	static const uint16_t kinds[] = {RTM_GETLINK, RTM_GETADDR,
+					 RTM_GETROUTE};
+
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		struct link_facts f = {0};
+
+		begin_world(true, NULL);
+		world.fails = kinds[i];
+		CHECK(link_await_uplink(&f, 1000, &err) == -EIO &&
+		      f.n_ifs == 0);
+		CHECK(link_bridge_up(true, &err) == -EIO && world.n == 0);
+		CHECK(strcmp(err.text, "listing links and routes: Input/output "
+				       "error") == 0);
+	}
+}
+
 /* --- the bridge's --------------------------------------------------------- */
 
 static bool bridge_comes(unsigned nth)
@@ -336,6 +360,7 @@ int main(void)
 	comes_in_time();
 	comes_late();
 	read_again();
+	unread();
 	bridge();
 	forwarding();
 	no_forwarding();
