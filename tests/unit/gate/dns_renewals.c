@@ -150,6 +150,18 @@ static void what_is_used(void)
 	rig_close();
 }
 
+/* What a cidr grant has opened already runs out for nobody. */
+static void what_is_covered(void)
+{
+	rig_open("udp", "private 10.0.0.0/8\ncover 10.1.0.0/16\n"
+			"ports 1 tcp/443\nname *.test 1 - g-0000000001\n");
+	SAID(rig_resolve("a.test", LDNS_RR_TYPE_A,
+			 "a.test 100 IN A 10.1.0.1;a.test 200 IN A 11.0.0.1"),
+	     "NOERROR 100 10.1.0.1 11.0.0.1");
+	CHECK(seen("a.test")->due_ms[SEEN_A] == 1000 + 180000);
+	rig_close();
+}
+
 /* Let go, and asked for again while it is kept: it is planned anew. */
 static void used_again(void)
 {
@@ -255,6 +267,7 @@ int main(void)
 	of_both_kinds();
 	a_few_at_a_time();
 	what_is_used();
+	what_is_covered();
 	used_again();
 	changed_meanwhile();
 	more_than_are_resolved();

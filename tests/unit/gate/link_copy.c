@@ -220,8 +220,8 @@ static struct nlmsghdr *route(const struct route *r)
 	mnl_attr_put(h, RTA_DST, 4, four);
 	if (r->gateway)
 		mnl_attr_put(h, r->gateway, 4, four);
-	mnl_attr_put_u32(h, RTA_PRIORITY, 5);
 	mnl_attr_put_u32(h, RTA_OIF, r->index);
+	mnl_attr_put_u32(h, RTA_PRIORITY, 5); /* a number like the one before */
 	return h;
 }
 

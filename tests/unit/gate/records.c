@@ -50,6 +50,7 @@ static void prefixes(void)
 	CHECK(!record_prefix(STR("membrane:floor"), &p));
 	CHECK(!record_prefix(STR("membrane:what:"), &p));
 	CHECK(!record_prefix(STR("other:floor:"), &p));
+	CHECK(!record_prefix(STR("somebody:floor:"), &p));
 	CHECK(!record_prefix(STR(""), &p));
 }
 
