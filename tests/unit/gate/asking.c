@@ -404,6 +404,23 @@ static void too_many(void)
 	asking_finish();
 }
 
+/* Whose line is not whole yet is heard by the plan that is there when it is. */
+static void half_a_line(void)
+{
+	static const char rest[] = "443 40000\n";
+	int fd;
+
+	asking_begin("udp", MAP, PROFILES);
+	fd = asking_says("conn 11.5.0.1 ");
+	asking_changed(&asking.a, rig.now_ms);
+	CHECK(send(fd, rest, strlen(rest), 0) == (ssize_t)strlen(rest));
+	asking_settle();
+	CHECK(asking.n_asked == 1);
+	answer(ASKING_ONCE);
+	SAID(asking_ends(fd), "yes raw 11.5.0.1 1\n");
+	asking_finish();
+}
+
 /* How a question ends has a word; those of the launcher's are read. */
 static void words(void)
 {
@@ -436,6 +453,7 @@ int main(void)
 	gone_ones();
 	lines();
 	too_many();
+	half_a_line();
 	CHECK(rmdir(asking_dir) == 0);
 	return check_status();
 }

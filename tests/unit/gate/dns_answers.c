@@ -272,6 +272,16 @@ static void shows(void)
 	CHECK(got(n, &a) == DNS_MSG_GOT_ANSWER);
 	CHECK(dns_msg_show(&a, out, 4) == 1 && strcmp(out[0].data, "1 ") == 0);
 	dns_msg_done(&a);
+	/* a record without values, where another one's was told */
+	memset(out, 'x', sizeof(out));
+	CHECK(dns_msg_query_for("a.test", LDNS_RR_TYPE_A, &query));
+	n = answer_of("a.test", LDNS_RR_TYPE_A, "a.test 60 IN A 192.0.2.1");
+	CHECK(got(n, &a) == DNS_MSG_GOT_ANSWER);
+	while (ldns_rr_rd_count(ldns_rr_list_rr(a.rrs, 0)))
+		ldns_rdf_deep_free(
+			ldns_rr_pop_rdf(ldns_rr_list_rr(a.rrs, 0)));
+	CHECK(dns_msg_show(&a, out, 4) == 1 && !out[0].data[0]);
+	dns_msg_done(&a);
 	/* the root alone, and more than there is room for */
 	CHECK(dns_msg_query_for("a.test", LDNS_RR_TYPE_PTR, &query));
 	n = answer_of("a.test", LDNS_RR_TYPE_PTR, "a.test 60 IN PTR .");

@@ -150,15 +150,23 @@ static void what_is_used(void)
 	rig_close();
 }
 
-/* What a cidr grant has opened already runs out for nobody. */
+/* What a cidr grant has opened already runs out for nobody; what is left out
+ * of an answer is nobody's. */
 static void what_is_covered(void)
 {
+	const struct addr left_out = {ADDR_V4, {10, 2, 0, 1}},
+			  covered = {ADDR_V4, {10, 1, 0, 1}};
+	struct resolved_name *names[2];
+
 	rig_open("udp", "private 10.0.0.0/8\ncover 10.1.0.0/16\n"
 			"ports 1 tcp/443\nname *.test 1 - g-0000000001\n");
 	SAID(rig_resolve("a.test", LDNS_RR_TYPE_A,
-			 "a.test 100 IN A 10.1.0.1;a.test 200 IN A 11.0.0.1"),
+			 "a.test 100 IN A 10.1.0.1;a.test 200 IN A 11.0.0.1;"
+			 "a.test 300 IN A 10.2.0.1"),
 	     "NOERROR 100 10.1.0.1 11.0.0.1");
 	CHECK(seen("a.test")->due_ms[SEEN_A] == 1000 + 180000);
+	CHECK(resolved_names_of(&rig.seen, &covered, names, 2) == 1 &&
+	      resolved_names_of(&rig.seen, &left_out, names, 2) == 0);
 	rig_close();
 }
 
