@@ -9,6 +9,7 @@
 #include "runtime/gate/packet/rtnl.h"
 #include "tests/unit/gate/plans.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <linux/fib_rules.h>
 #include <linux/neighbour.h>
@@ -173,6 +174,29 @@ ssize_t recv(int fd, void *to, size_t size, int flags)
 ssize_t mnl_socket_recvfrom(const struct mnl_socket *nl, void *to, size_t size)
 {
 	return recv(mnl_socket_get_fd(nl), to, size, 0);
+}
+
+/* Of a socket: no socket, or none that is bound. */
+static enum { SOCKETS, NO_SOCKET, NO_BINDING } has;
+
+struct mnl_socket *mnl_socket_open2(int bus, int flags)
+{
+	static struct mnl_socket *(*real)(int, int);
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "mnl_socket_open2");
+	errno = EMFILE;
+	return has == NO_SOCKET ? NULL : real(bus, flags);
+}
+
+int mnl_socket_bind(struct mnl_socket *nl, unsigned groups, pid_t pid)
+{
+	static int (*real)(struct mnl_socket *, unsigned, pid_t);
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "mnl_socket_bind");
+	errno = EADDRINUSE;
+	return has == NO_BINDING ? -1 : real(nl, groups, pid);
 }
 
 static inline int says_yes(const struct nlmsghdr *h)

@@ -454,6 +454,35 @@ static void each_refused(void)
 	all_known = false;
 }
 
+/* Without a socket nothing is asked for. */
+static void no_sockets(void)
+{
+	struct link_facts f;
+	bool ipv6 = true;
+	int before = next_fd();
+
+	for (int i = 0; i < 2; i++) {
+		int code = i ? -EADDRINUSE : -EMFILE;
+		const char *why = i ? "rtnetlink socket: Address already in use"
+				    : "rtnetlink socket: Too many open files";
+
+		begin_kernel(says_yes);
+		has = i ? NO_BINDING : NO_SOCKET;
+		CHECK(is_error(link_facts_read(&f, &err), code, why));
+		CHECK(is_error(link_await_uplink(&f, 0, &err), code, why));
+		CHECK(is_error(link_sink_up(&ipv6, &err), code, why));
+		CHECK(is_error(link_gate_up(1, 1399, true, &err), code, why));
+		CHECK(is_error(link_gate_down(&err), code, why));
+		CHECK(is_error(link_machine_up(&err), code, why));
+		CHECK(is_error(link_agent_up(true, &err), code, why));
+		CHECK(is_error(link_bridge_up(true, &err), code, why));
+		CHECK(is_error(link_tproxy_up(&err), code, why));
+		CHECK(is_error(podlink_alone(&err), code, why));
+		CHECK(kernel.n_sent == 0 && next_fd() == before);
+	}
+	has = SOCKETS;
+}
+
 int main(void)
 {
 	if (!enter_room())
@@ -466,5 +495,6 @@ int main(void)
 	alone();
 	taken();
 	each_refused();
+	no_sockets();
 	return check_status();
 }

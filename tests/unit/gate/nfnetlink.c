@@ -8,8 +8,8 @@
 #include "tests/unit/gate/answered.h"
 
 #include <arpa/inet.h>
-#include <dlfcn.h>
 #include <libnftnl/set.h>
+#include <malloc.h>
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/netfilter/nfnetlink_conntrack.h>
@@ -21,6 +21,7 @@
 
 static void log_answers(void)
 {
+	int before = next_fd();
 	struct nflog l;
 
 	begin_kernel(says_nothing);
@@ -49,6 +50,7 @@ static void log_answers(void)
 	begin_kernel(says_nothing);
 	put_failure(ENOBUFS);
 	CHECK(nflog_open(&l, 77, &err) == -ENOBUFS);
+	CHECK(next_fd() == before);
 }
 
 struct sent {
@@ -506,8 +508,14 @@ static void ends(void)
 	}
 }
 
-/* Of libnftnl: which of its calls finds no memory, or NULL. */
+/* Of libnftnl: which of its calls finds no memory, after so many that do. */
 static const char *without;
+static unsigned after;
+
+static bool lacks(const char *call)
+{
+	return without && strcmp(without, call) == 0 && after-- == 0;
+}
 
 struct nftnl_set *nftnl_set_alloc(void)
 {
@@ -515,7 +523,7 @@ struct nftnl_set *nftnl_set_alloc(void)
 
 	if (!real)
 		*(void **)&real = dlsym(RTLD_NEXT, "nftnl_set_alloc");
-	return without && strcmp(without, "set") == 0 ? NULL : real();
+	return lacks("set") ? NULL : real();
 }
 
 struct nftnl_set_elem *nftnl_set_elem_alloc(void)
@@ -524,27 +532,74 @@ struct nftnl_set_elem *nftnl_set_elem_alloc(void)
 
 	if (!real)
 		*(void **)&real = dlsym(RTLD_NEXT, "nftnl_set_elem_alloc");
-	return without && strcmp(without, "element") == 0 ? NULL : real();
+	return lacks("element") ? NULL : real();
 }
 
+/* The first time, or when it is renewed: in a batch, by itself, and anew. */
 static void no_memory(void)
 {
 	static const char *const calls[] = {"set", "element"};
-	static const int yes[4] = {0};
+	static const int yes[4] = {0}, gone[] = {GONE, 0, GONE, 0, 0};
 
 	for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+		size_t before;
+
 		begin_sets();
 		begin_saying(yes);
 		without = calls[i];
+		after = 0;
 		CHECK(is_error(renew(1, 60), -ENOMEM, "out of memory"));
+		before = mallinfo2().uordblks;
+		for (unsigned k = 0; k < 100; k++) {
+			after = 0;
+			CHECK(renew(1, 60) == -ENOMEM);
+		}
+		CHECK(mallinfo2().uordblks < before + 4096);
 		without = NULL;
 		CHECK(FINE(renew(1, 60)) && kernel.n_sent == 1);
 		without = calls[i];
-		CHECK(is_error(renew(1, 70), -ENOMEM, "out of memory") &&
-		      kernel.n_sent == 1);
+		for (unsigned n = 0; n < 5; n++) {
+			begin_saying(gone);
+			after = n;
+			CHECK(renew(1, 70) == -ENOMEM &&
+			      strcmp(err.text, "out of memory") == 0 &&
+			      kernel.n_sent == n / 2);
+		}
 		without = NULL;
 		mnl_socket_close(sets.nl);
 	}
+}
+
+/* Where no socket is to be had that is said, and none is left open. */
+static void no_sockets(void)
+{
+	static const struct {
+		int has, code;
+		const char *why;
+	} cases[] = {{NO_SOCKET, -EMFILE, "Too many open files"},
+		     {NO_BINDING, -EADDRINUSE, "Address already in use"}};
+	int before = next_fd();
+	struct nflog l;
+	struct flows f;
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		int code = cases[i].code;
+
+		has = cases[i].has;
+		CHECK(nflog_open(&l, 77, &err) == code && !l.nl &&
+		      strstr(err.text, cases[i].why));
+		CHECK(flows_open(&f, &err) == code && !f.asked &&
+		      flows_fd(&f) == -1 && strstr(err.text, cases[i].why));
+		CHECK(conntrack_check(&err) == code &&
+		      strstr(err.text, cases[i].why));
+		CHECK(next_fd() == before);
+		CHECK(nftset_open(&sets, &err) == code &&
+		      strstr(err.text, cases[i].why));
+		if (sets.nl)
+			mnl_socket_close(sets.nl);
+		CHECK(next_fd() == before);
+	}
+	has = SOCKETS;
 }
 
 int main(void)
@@ -564,5 +619,6 @@ int main(void)
 	names_of_sets();
 	ends();
 	no_memory();
+	no_sockets();
 	return check_status();
 }

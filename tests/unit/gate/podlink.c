@@ -14,6 +14,7 @@
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <nftables/libnftables.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -246,6 +247,20 @@ static void remove_link(const char *name)
 	CHECK(say(&rt, h) == 0);
 }
 
+static bool has_table(const char *table)
+{
+	struct nft_ctx *ctx = nft_ctx_new(NFT_CTX_DEFAULT);
+	char command[64];
+	bool ok;
+
+	snprintf(command, sizeof(command), "list table %s", table);
+	nft_ctx_buffer_output(ctx);
+	nft_ctx_buffer_error(ctx);
+	ok = nft_run_cmd_from_buffer(ctx, command) == 0;
+	nft_ctx_free(ctx);
+	return ok;
+}
+
 /* A kernel without IPv6 has the other one. */
 static void without_six(const struct podlink *l)
 {
@@ -291,6 +306,7 @@ static void ports_of(const struct podlink *l)
 	CHECK(network(-1) == here);
 	CHECK(is_listening(fds[0], 80) && is_listening(fds[1], 8080));
 	CHECK(is_up("ports0") && !if_nametoindex("ports1"));
+	CHECK(has_table("netdev ports") && has_table("inet ports"));
 	third_network(fds[0]);
 	third_network(fds[1]);
 	/* what is there already is not made twice */

@@ -276,6 +276,7 @@ static void listings(void)
 	CHECK(same("a\n", "elements = { 1 }\na\n", 1));
 	CHECK(ruleset_has_set(STR("\tset host4 {\n"), "host4"));
 	CHECK(!ruleset_has_set(STR("\tset host4_1 {\n"), "host4"));
+	CHECK(!ruleset_has_set(STR("\tchain host4 {\n"), "host4"));
 	CHECK(!ruleset_has_set(STR("# set host4 {\n"), "host4"));
 }
 
