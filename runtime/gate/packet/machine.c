@@ -50,7 +50,7 @@ int machine_open(const uint16_t *ports, uint32_t n, const char *to,
 		rc = link = forward_connect(to, err);
 	if (rc >= 0)
 		rc = forward_hand(link, fds, n, err);
-	for (uint32_t i = 0; i < made; i++)
-		close(fds[i]);
+	while (made)
+		close(fds[--made]);
 	return rc;
 }

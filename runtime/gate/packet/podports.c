@@ -36,11 +36,12 @@ static void add_ports(const char *before, const uint16_t *ports, uint32_t n,
 /* Both sides ask who has an address, and hear it by the same interface. */
 void podports_frames(const uint16_t *ports, uint32_t n, struct buf *out)
 {
-	buf_adds(out,
-		 "table netdev " NAME " {\n"
-		 "	chain in {\n"
-		 "		type filter hook ingress device \"" LINK_AGENT_IF
-		 "\" priority filter; policy accept;\n");
+	buf_adds(
+		out,
+		"table netdev " NAME " {\n"
+		"	chain in {\n"
+		"		type filter hook ingress device \"" LINK_AGENT_IF
+		"\" priority filter; policy accept;\n");
 	add_ports("		tcp dport ", ports, n, "fwd to \"" NEAR_IF "\"",
 		  out);
 	buf_adds(
@@ -67,19 +68,17 @@ void podports_frames(const uint16_t *ports, uint32_t n, struct buf *out)
 		"}\n");
 }
 
-/* The widest range without any of them. */
+/* The widest range without any of them; there is always one. */
 static void find_range(const uint16_t *ports, uint32_t n, uint32_t *out_from,
 		       uint32_t *out_to)
 {
-	uint32_t from = FLOWS_LOW;
+	uint32_t from = FLOWS_LOW, widest = 0;
 
-	*out_from = 1;
-	*out_to = 0;
 	for (uint32_t i = 0; i <= n; i++) {
 		uint32_t to = i < n ? ports[i] - 1u : UINT16_MAX;
 
-		if (to + 1u > from &&
-		    to - from + 1u > *out_to - *out_from + 1u) {
+		if (to + 1u > from + widest) {
+			widest = to + 1u - from;
 			*out_from = from;
 			*out_to = to;
 		}
@@ -92,7 +91,7 @@ static void find_range(const uint16_t *ports, uint32_t n, uint32_t *out_from,
  * it would be taken for somebody who wants in. */
 void podports_flows(const uint16_t *ports, uint32_t n, struct buf *out)
 {
-	uint32_t from, to;
+	uint32_t from = 0, to = 0;
 
 	find_range(ports, n, &from, &to);
 	buf_adds(
@@ -130,24 +129,23 @@ static int load_tables(const uint16_t *ports, uint32_t n, struct err *err)
 /* Both families, where there are two. */
 static int listen_on(uint16_t port, int *out, struct err *err)
 {
-	struct sockaddr_in6 six = {.sin6_family = AF_INET6,
-				   .sin6_port = htons(port)};
-	struct sockaddr_in four = {.sin_family = AF_INET,
-				   .sin_port = htons(port)};
-	const void *at = &six;
-	socklen_t n = sizeof(six);
+	union {
+		struct sockaddr any;
+		struct sockaddr_in four;
+		struct sockaddr_in6 six;
+	} at = {.six = {.sin6_family = AF_INET6, .sin6_port = htons(port)}};
 	auto_fd int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	int off = 0;
 
 	if (fd < 0) {
 		fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		at = &four;
-		n = sizeof(four);
+		at.four.sin_family = AF_INET; /* the port is in one place */
 	} else if (setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off,
 			      sizeof(off)) < 0) {
 		return err_errno(err, "a port of the Pod");
 	}
-	if (fd < 0 || bind(fd, at, n) < 0 || listen(fd, BACKLOG) < 0)
+	if (fd < 0 || bind(fd, &at.any, sizeof(at)) < 0 ||
+	    listen(fd, BACKLOG) < 0)
 		return err_set(err, -errno, "port %u of the Pod: %s", port,
 			       strerror(errno));
 	*out = fd;
@@ -172,8 +170,8 @@ static int listen_beside(const uint16_t *ports, uint32_t n, int *out_fds,
 		rc = rtnl_open(there, 0, err);
 	for (; rc == 0 && made < n; made += rc == 0)
 		rc = listen_on(ports[made], &out_fds[made], err);
-	for (uint32_t i = 0; rc < 0 && i < made; i++)
-		close(out_fds[i]);
+	while (rc < 0 && made)
+		close(out_fds[--made]);
 	/* Anywhere else nothing of this process may go on. */
 	if (setns(own, CLONE_NEWNET) < 0)
 		return err_errno(err, "back from the network for ports");

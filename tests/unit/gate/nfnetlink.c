@@ -430,8 +430,8 @@ static void classes(void)
 	begin_sets();
 	nftset_next(&sets);
 	for (uint16_t i = 1; i <= n; i++)
-		CHECK(nftset_note(&sets, &a, i, 100000));
-	CHECK(sets.n_next == n);
+		found += !nftset_note(&sets, &a, i, 100000);
+	CHECK(sets.n_next == n && found == 0);
 	for (size_t i = 0; i < NFTSET_MIRROR; i++)
 		found += sets.next[i].class != 0;
 	CHECK(found == n);
@@ -482,10 +482,27 @@ static void names_of_sets(void)
 	mnl_socket_close(sets.nl);
 }
 
+/* Of what was asked for nothing is left, but for malloc(3)'s own store. */
+static void nothing_left(void)
+{
+	static const int yes[4] = {0};
+	size_t before = 0;
+
+	begin_sets();
+	for (uint32_t i = 0; i < 110; i++) {
+		if (i == 10)
+			before = mallinfo2().uordblks;
+		begin_saying(yes);
+		CHECK(FINE(renew(1, 60 + i)));
+	}
+	CHECK(mallinfo2().uordblks < before + 4096);
+	mnl_socket_close(sets.nl);
+}
+
 /* So many are kept in mind, and not one more; more than a batch holds. */
 static void ends(void)
 {
-	static const int yes[200] = {0};
+	static const int yes[200] = {0}, refuses_first[200] = {-EPERM};
 	static struct nftset_elem v[130];
 	const uint32_t most = NFTSET_MIRROR / 4 * 3;
 
@@ -506,6 +523,14 @@ static void ends(void)
 			  "%u: %u", n, kernel.n_sent);
 		mnl_socket_close(sets.nl);
 	}
+	/* what goes wrong in the first batch is the end of it */
+	begin_sets();
+	begin_saying(refuses_first);
+	kernel.look = NULL;
+	CHECK(nftset_add(&sets, v, ARRAY_LEN(v), 1, &err) == -EPERM &&
+	      kernel.n_sent == 1 && sets.n_used == 0);
+	mnl_socket_close(sets.nl);
+	nothing_left();
 }
 
 /* Of libnftnl: which of its calls finds no memory, after so many that do. */

@@ -9,6 +9,7 @@
 #include "tests/unit/gate/plans.h"
 
 #include <arpa/inet.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
@@ -36,6 +37,19 @@ int socket(int domain, int type, int protocol)
 		return -1;
 	}
 	return (int)syscall(SYS_socket, domain, type, protocol);
+}
+
+/* Of commands: what none may have in it, or NULL. */
+static const char *refused;
+
+/* This takes the library's place. */
+int nft_run_cmd_from_buffer(struct nft_ctx *ctx, const char *command)
+{
+	static int (*real)(struct nft_ctx *, const char *);
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "nft_run_cmd_from_buffer");
+	return refused && strstr(command, refused) ? -1 : real(ctx, command);
 }
 
 static int say(struct rtnl *rt, struct nlmsghdr *h)
@@ -261,17 +275,36 @@ static bool has_table(const char *table)
 	return ok;
 }
 
+/* One table is as good as none: nobody listens then. */
+static void without_table(const struct podlink *l, const char *table)
+{
+	static const uint16_t ports[] = {8080};
+	int before = next_fd(), fd = -1;
+
+	refused = table;
+	CHECK(podports_open(l, ports, 1, &fd, &err) == -EINVAL &&
+	      strcmp(err.text, "nft: no reason given") == 0);
+	refused = NULL;
+	CHECK(next_fd() == before);
+	remove_link("ports0");
+}
+
 /* A kernel without IPv6 has the other one. */
 static void without_six(const struct podlink *l)
 {
 	static const uint16_t ports[] = {8080};
 	struct sockaddr_in at = {0};
 	socklen_t n = sizeof(at);
-	int fd = -1;
+	int fd = -1, aside;
 
 	remove_link("ports0");
+	without_table(l, "table netdev ports");
+	without_table(l, "table inet ports");
+	aside = fcntl(0, F_DUPFD_CLOEXEC, 1);
 	lacks = NO_SIX;
+	CHECK(aside > 0 && close(0) == 0); /* a descriptor like others */
 	CHECK(FINE(podports_open(l, ports, 1, &fd, &err)));
+	CHECK(dup2(aside, 0) == 0 && close(aside) == 0);
 	lacks = ALL_SOCKETS;
 	CHECK(getsockname(fd, (struct sockaddr *)&at, &n) == 0 &&
 	      at.sin_family == AF_INET && ntohs(at.sin_port) == 8080 &&
@@ -281,7 +314,8 @@ static void without_six(const struct podlink *l)
 
 static void ports_of(const struct podlink *l)
 {
-	static const uint16_t ports[] = {80, 8080}, twice[] = {80, 80};
+	/* the last is nobody's: there are two */
+	static const uint16_t ports[] = {80, 8080, 8080}, twice[] = {80, 80};
 	static const uint16_t many[LIMIT_PUBLISHED + 1] = {1};
 	ino_t here = network(-1);
 	int fds[2] = {-1, -1}, more[2], before = next_fd(), held;

@@ -26,7 +26,7 @@ static struct {
 	/* the same, before a list of this kind is asked for, once */
 	uint16_t kind;
 	void (*before)(void);
-	uint16_t fails; /* of this kind no list is to be had */
+	uint16_t fails; /* of this kind a list is not to be had, once */
 } world;
 
 /* These take the C library's place in all of this program. */
@@ -68,6 +68,7 @@ ssize_t mnl_socket_sendto(const struct mnl_socket *nl, const void *p, size_t n)
 		before();
 	}
 	if (h->nlmsg_type == world.fails) {
+		world.fails = 0;
 		errno = EIO;
 		return -1;
 	}
@@ -234,6 +235,7 @@ static void unread(void)
 		world.fails = kinds[i];
 		CHECK(link_await_uplink(&f, 1000, &err) == -EIO &&
 		      f.n_ifs == 0);
+		world.fails = kinds[i];
 		CHECK(link_bridge_up(true, &err) == -EIO && world.n == 0);
 		CHECK(strcmp(err.text, "listing links and routes: Input/output "
 				       "error") == 0);
