@@ -263,6 +263,45 @@ static const struct compared_case cases[] = {
 	 "\tnew 'allow **.test tcp/80,tcp/443': no-grant -> granted\n"
 	 "+ **.test | resolve b.example.test\n"
 	 "\tnew 'allow **.test tcp/80,tcp/443': no-grant -> granted\n"},
+	/* What is refused for the sake of others: QUIC, and CONNECT to addresses,
+	   which nobody is asked about then. */
+	{"allow 203.0.113.0/28 udp/443\n",
+	 "ask b.*.test\n"
+	 "allow 203.0.113.0/28 udp/443\n"
+	 "deny 192.168.0.0/16 http=GET+/x\n",
+	 "+ tcp/1-65535 b.*.test | b.example.test:443\n"
+	 "\tnew 'ask b.*.test': no-grant -> ask\n"
+	 "- QUIC udp/443 203.0.113.0/28 | quic 203.0.113.1:443\n"
+	 "\tnew 'deny 192.168.0.0/16 http=GET+/x': granted -> quic\n"},
+	{"allow 10.0.0.0/8\n"
+	 "deny http://10.0.0.1/\n",
+	 "allow 10.0.0.0/8\n"
+	 "deny **.c.b.test\n",
+	 "+ * http://10.0.0.1/ | GET http://10.0.0.1/\n"
+	 "\told 'deny http://10.0.0.1/': denied -> granted\n"
+	 "- tcp/1-65535 **.c.b.test at private addresses | tcp 10.0.0.0:22 www.c.b.test\n"
+	 "\tnew 'deny **.c.b.test': granted -> denied\n"
+	 "- CONNECT 10.0.0.0/8 tcp/1-79,tcp/81-65535 / in the clear (requests that are read now) | CONNECT http://10.0.0.0:22/\n"
+	 "\tnew 'deny **.c.b.test': granted -> method\n"},
+	{"ask 8.8.8.8/32\n",
+	 "ask 8.8.8.8/32\n"
+	 "deny https://203.0.113.8/x\n",
+	 "- CONNECT http://8.8.8.8:443/ (requests that are read now) | CONNECT http://8.8.8.8:443/\n"
+	 "\tnew 'deny https://203.0.113.8/x': ask -> method\n"},
+	{"ask 169.254.169.254/32\n"
+	 "deny **.c.b.test\n",
+	 "ask 169.254.169.254/32\n",
+	 "+ tcp/1-65535 **.c.b.test at private addresses | tcp 169.254.169.254:443 www.c.b.test\n"
+	 "\told 'deny **.c.b.test': floor -> ask\n"
+	 "+ CONNECT 169.254.169.254/32 tcp/1-65535 / in the clear (requests that are not read) | CONNECT http://169.254.169.254:443/\n"
+	 "\told 'deny **.c.b.test': floor -> ask\n"},
+	{"",
+	 "ask *.test\n"
+	 "ask * tcp/22\n",
+	 "+ tcp/1-21,tcp/23-65535 *.test | example.test:1\n"
+	 "\tnew 'ask *.test': no-grant -> ask\n"
+	 "+ tcp/22 * | example.com:22\n"
+	 "\tnew 'ask * tcp/22': no-grant -> ask\n"},
 };
 
 int main(void)
