@@ -109,9 +109,8 @@ bool tracee_emit(const struct emit_in *in, struct buf *out)
 {
 	struct writer w = {.in = in, .release = TRACEE_RELEASE_DEFAULT};
 
-	/* Known: passes/trace refuses any other. */
-	if (in->policy->trace.version.set)
-		tracee_release(in->policy->trace.version.v, &w.release);
+	/* Known, or none: passes/trace refuses any other. */
+	tracee_release(in->policy->trace.version.v, &w.release);
 	yaml_write_begin(&w.out, in->a, out);
 	map_begin(&w);
 	put_head(&w);

@@ -267,6 +267,11 @@ static void admitted(void)
 		kube_rig_body(&t, a, policies[i]);
 		k = kube_begin(&t.c.in, "0123");
 		data = kube_tree_get(kube_admission_tree(&k), "data");
+		CHECK(str_is(
+			kube_rig_text(kube_tree_get(kube_admission_tree(&k),
+						    "metadata"),
+				      "namespace"),
+			"membrane-system"));
 		buf_init(&b, t.c.a);
 		vec_each(n, &data->items)
 			buf_addf(&b, "%s=%.*s\n", (*n)->key,

@@ -257,6 +257,8 @@ static const struct row rows[] = {
 	{"masks: start\nreadonly: [/a/b]", "git.exclude", "/a/b", "/a/b\n",
 	 false},
 	{"masks: hold\nreadonly: [/a/b]", "git.exclude", "/a/b", "", false},
+	{"masks: start\nignore: [a]", "git.config", "[",
+	 "[include]\n[core]\n[filter \"membrane\"]\n", false},
 	/* Patterns as git reads them, without blanks that do not count. */
 	{.policy = "ignore: ['!ok', '/a/b c', 'keys/', 'x/**', 'blank  ',"
 		   " 'some ', 'trail\\ ', 'qu\"o']",

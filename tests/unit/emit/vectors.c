@@ -251,9 +251,9 @@ static const struct row native[] = {
 	 "view " BIND "{home},target=/home\n"
 	 "view /home\n"
 	 "!view --pid=\n"},
-	{"masks: start\n", "!view \n"},
+	{"masks: start\n", "agent --masks={state}/empty\n!view \n"},
 	{"masks: hold\n",
-	 "view /source\n!view --cap-add=SYS_PTRACE\n!view /home\n"
+	 "view /source\n!agent --masks={state}/empty\n!view --cap-add=SYS_PTRACE\n!view /home\n"
 	 "!view " BIND "{home}\n"},
 	{"protect: [{files: [~/.t], by: t}]\n",
 	 "agent --pid=container:membrane-view-{session}\n"
