@@ -140,8 +140,7 @@ static int start_forwarder(struct supervisor *s, struct err *err)
 		close(s->pair);
 		close(s->signals);
 		close(STDIN_FILENO);
-		if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 &&
-		    getppid() == self)
+		if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == self)
 			forward_serve(s->sockets, s->published->v,
 				      s->published->n);
 		_exit(1);
@@ -338,15 +337,15 @@ static void end_worker(struct supervisor *s)
 	int64_t deadline_ms = clock_ms() + END_WAIT_MS;
 
 	close(s->pair);
-	while (s->worker && !reap_children(s)) {
+	while (!reap_children(s)) {
 		struct pollfd p = {s->signals, POLLIN, 0};
 		struct signalfd_siginfo info;
 		int64_t left_ms = deadline_ms - clock_ms();
 
 		if (left_ms <= 0)
 			break;
-		if (poll(&p, 1, (int)left_ms) > 0)
-			ignore(read(s->signals, &info, sizeof(info)));
+		ignore(poll(&p, 1, (int)left_ms));
+		ignore(read(s->signals, &info, sizeof(info)));
 	}
 	if (s->worker) {
 		kill(s->worker, SIGKILL);
@@ -389,7 +388,7 @@ static int read_vectors(struct worker_args *args, struct err *err)
 		rc = planfile_vectors(args->plan, &args->vectors, err);
 	if (rc == 0)
 		rc = check_link(args, err);
-	if (rc == 0 && args->uplink == UPLINK_POD)
+	if (args->uplink == UPLINK_POD)
 		planfile_ports_sort(&args->vectors.published);
 	return rc;
 }

@@ -68,5 +68,5 @@ int uplink_find(struct uplink *u, struct link_facts *out,
 
 int uplink_return(struct uplink *u, struct err *err)
 {
-	return u->kind == UPLINK_POD ? podlink_return(&u->pod, err) : 0;
+	return podlink_return(&u->pod, err); /* where one was taken */
 }

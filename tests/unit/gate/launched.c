@@ -140,11 +140,22 @@ static void ready(void)
 
 /* --- a session ------------------------------------------------------------ */
 
+/* Since it was asked for, whatever there was before. */
+static bool took_less(const char *line, int64_t ms)
+{
+	const char *at = strstr(line, "\"ms\":");
+
+	return at && strtoll(at + 5, NULL, 10) >= 0 &&
+	       strtoll(at + 5, NULL, 10) <= ms;
+}
+
 static void network(void)
 {
+	int64_t began_ms = clock_ms();
 	struct gate g = begin();
 	char want[64];
 
+	CHECK(took_less(g.line, clock_ms() - began_ms));
 	CHECK(inode_of(g.pid, "net") != inode_of(getpid(), "net"));
 	snprintf(want, sizeof(want), "\"netns\":%lu", inode_of(g.pid, "net"));
 	CHECK_MSG(strstr(g.line, want), "%s", g.line);
@@ -153,6 +164,7 @@ static void network(void)
 	CHECK(strstr(g.line, "\"ipv6\":false") && !strstr(g.line, "\"ca\"") &&
 	      !strstr(g.line, "\"session\""));
 	CHECK(if_nametoindex(LINK_GATE_IF) != 0);
+	CHECK(forwards());
 	CHECK(nth_child(g.pid, 1) == 0); /* no ports, and nobody for them */
 	/* each has one end of what is between them; signals are PID 1's */
 	CHECK(count_files(g.pid, "socket:") == 1 &&
@@ -163,16 +175,21 @@ static void network(void)
 	while (read_line(g.out, g.line, sizeof(g.line)) &&
 	       !strstr(g.line, "\"event\":\"done\""))
 		CHECK_MSG(!strstr(g.line, "\"event\":\"error\""), "%s", g.line);
-	CHECK(strstr(g.line, "\"event\":\"done\"") && end_of(&g) == 0);
+	CHECK(strstr(g.line, "\"event\":\"done\""));
+	CHECK(!read_line(g.out, g.line, sizeof(g.line)) && end_of(&g) == 0);
 }
 
-/* Since it was asked for, whatever there was before. */
-static bool took_less(const char *line, int64_t ms)
+/* What a kubelet makes is nothing here. */
+static void no_kubelet(void)
 {
-	const char *at = strstr(line, "\"ms\":");
+	struct gate g;
 
-	return at && strtoll(at + 5, NULL, 10) >= 0 &&
-	       strtoll(at + 5, NULL, 10) <= ms;
+	new_network(true);
+	CHECK(symlink("../elsewhere", PLAN "/..data") == 0);
+	g = start("--plan " PLAN);
+	tell(&g, HELLO);
+	CHECK(says(&g, "\"event\":\"ready\""));
+	CHECK(end_of(&g) == 0 && unlink(PLAN "/..data") == 0);
 }
 
 static void changes(void)
@@ -280,6 +297,9 @@ static void refusals(void)
 		{"docker.json", "{\"version\":1,\"link\":\"wire\"}",
 		 "--link wire"},
 		{"docker.json",
+		 "{\"version\":1,\"link\":\"veth\",\"host_ports\":[22]}",
+		 "\"ports of the host: "},
+		{"docker.json",
 		 "{\"version\":1,\"link\":\"apart\",\"addresses\":[\"10.96.0.53\"]}",
 		 "--link apart"},
 	};
@@ -335,6 +355,7 @@ int main(void)
 	fences();
 	ready();
 	network();
+	no_kubelet();
 	changes();
 	nonsense();
 	ends();

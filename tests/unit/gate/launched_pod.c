@@ -9,9 +9,11 @@
 #include "runtime/gate/packet/rtnl.h"
 #include "tests/unit/gate/sessions.h"
 
+#include <linux/capability.h>
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #define POD   "--link wire --plan " PLAN
@@ -162,6 +164,14 @@ static void wire(void)
 
 /* --- its ports ------------------------------------------------------------ */
 
+static bool listens(int fd)
+{
+	int on = 0;
+	socklen_t n = sizeof(on);
+
+	return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &on, &n) == 0 && on;
+}
+
 /* PID 1's second child has the sockets, and nobody is in their network. */
 static int network_of_ports(pid_t first)
 {
@@ -171,7 +181,7 @@ static int network_of_ports(pid_t first)
 	for (int i = 0; pidfd >= 0 && there < 0 && i < 32; i++) {
 		int fd = (int)syscall(SYS_pidfd_getfd, pidfd, i, 0);
 
-		if (fd >= 0)
+		if (fd >= 0 && listens(fd))
 			there = ioctl(fd, SIOCGSKNS);
 		close(fd);
 	}
@@ -264,6 +274,34 @@ static void refused(const char *words, const char *why)
 	CHECK_MSG(is_fenced() && probe() == 1, "%s", why);
 }
 
+/* The Pod's gateway is one more than there is room for. */
+static void too_many_hosts(void)
+{
+	char hosts[NAMES_HOSTS_MAX * 16] = "11.0.1.0";
+
+	for (unsigned i = 1; i < NAMES_HOSTS_MAX; i++)
+		snprintf(hosts + strlen(hosts), sizeof(hosts) - strlen(hosts),
+			 ",11.0.1.%u", i);
+	setenv(HELLO_POD_HOSTS, hosts, 1);
+	refused(POD, "too many addresses of the host");
+	setenv(HELLO_POD_HOSTS, "11.0.0.99", 1);
+}
+
+/* No fence can be raised, and so there is nothing to try. */
+static void without_rights(void)
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		CHECK(prctl(PR_CAPBSET_DROP, CAP_NET_ADMIN, 0, 0, 0) == 0);
+		refuses(POD, "", "the fence: ");
+		CHECK(run("--fence", "the fence: ") == 1);
+		_exit(check_status());
+	}
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+}
+
 static void refusals(void)
 {
 	static const struct {
@@ -289,11 +327,14 @@ static void refusals(void)
 	refused(POD, HELLO_POD_HOSTS);
 	setenv(HELLO_POD_HOSTS, "11.0.0.99", 1);
 	CHECK(is_up(LINK_AGENT_IF));
+	without_rights();
 	/* what no policy is held on */
 	CHECK(set_up_beside());
 	refused(POD, "another interface, node");
 	CHECK(!is_up(LINK_AGENT_IF));
 	refused(POD, "no wire here");
+	new_pod();
+	too_many_hosts();
 	/* its probe's file cannot be */
 	new_pod();
 	CHECK(unlink(GATE_READY) == 0 && mkdir(GATE_READY, 0755) == 0);
@@ -309,8 +350,12 @@ static void apart(void)
 
 	new_network(true);
 	put_plan("docker.json", ALONE);
-	g = begin(APART);
-	CHECK(!is_fenced());
+	/* as a kubelet mounts it */
+	CHECK(mkdir("/run/map", 0755) == 0 &&
+	      symlink(PLAN, "/run/map/..1") == 0 &&
+	      symlink("..1", "/run/map/..data") == 0);
+	g = begin("--link apart --plan /run/map");
+	CHECK(!is_fenced() && !forwards());
 	CHECK(inode_of(child_of(g.pid), "net") == inode_of(g.pid, "net"));
 	unread_stdin(&g);
 	CHECK(probe() == 1);

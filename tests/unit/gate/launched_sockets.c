@@ -81,12 +81,20 @@ static void no_broker(void)
 {
 	struct gate g;
 	int broker = start_sockets(&g);
+	bool ipv6 = false;
 
 	close(broker);
 	CHECK(says(&g, "\"event\":\"error\"") &&
 	      strstr(g.line, "the broker of sockets"));
 	CHECK(end_of(&g) == 1);
-	/* nor where it was begun without one */
+	/* nor where there is a way out already, of whoever's */
+	broker = start_sockets(&g);
+	CHECK(link_sink_up(&ipv6, &err) == 0);
+	say_facts(broker, false);
+	CHECK(says(&g, "\"event\":\"error\"") && end_of(&g) == 1);
+	close(broker);
+	/* nor where it was begun without a broker */
+	new_network(false);
 	g = start(WORDS);
 	tell(&g, HELLO);
 	CHECK(says(&g, "\"event\":\"error\"") &&

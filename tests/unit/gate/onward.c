@@ -401,7 +401,8 @@ static void unheard_reason(void)
 			"Unknown map identifier.\n\n"));
 	CHECK(hears_end(client) && comes(words[0]) &&
 	      read(words[0], said, sizeof(said)) > 0 &&
-	      strstr(said, "why the proxy failed: HAProxy says 'Unknown map"));
+	      strncmp(said, "why the proxy failed: HAProxy says 'Unknown map",
+		      47) == 0);
 	close(client);
 	client = call("192.0.2.3", 443, 2300, "x");
 	CHECK(commanded("del map " GATE_FAILURES " 2300\n",

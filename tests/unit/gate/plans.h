@@ -76,6 +76,8 @@ static inline void new_network(bool uplink)
 	bool ipv6 = false;
 
 	CHECK(unshare(CLONE_NEWNET) == 0 && loopback_up());
+	/* one that forwards has it from the machine */
+	(void)put_line("/proc/sys/net/ipv4/ip_forward", "0");
 	if (uplink)
 		CHECK(link_sink_up(&ipv6, &err) == 0);
 }

@@ -202,6 +202,17 @@ static inline unsigned count_files(pid_t pid, const char *kind)
 	return n;
 }
 
+/* This network's. */
+static inline bool forwards(void)
+{
+	int fd = open("/proc/sys/net/ipv4/ip_forward", O_RDONLY | O_CLOEXEC);
+	char c = 0;
+
+	CHECK(read(fd, &c, 1) == 1);
+	close(fd);
+	return c == '1';
+}
+
 static inline bool is_fenced(void)
 {
 	struct nft_ctx *ctx = nft_ctx_new(NFT_CTX_DEFAULT);
