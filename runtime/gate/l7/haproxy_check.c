@@ -26,7 +26,7 @@ static int write_file(const char *path, const char *text)
 {
 	auto_fd int fd = open(path, O_WRONLY | O_CLOEXEC);
 
-	return write(fd, text, strlen(text)) < 0 ? -errno : 0;
+	return fd < 0 || write(fd, text, strlen(text)) < 0 ? -errno : 0;
 }
 
 /* A namespace in which we may mount: as root, or as root of our own. */
@@ -144,6 +144,7 @@ static int become_trial(const struct l7_plan *p, const char *plan, int words,
 	static struct l7 l; /* too large for a stack */
 	int rc;
 
+	l7_init(&l);
 	if ((rc = enter_namespace(err)) < 0 ||
 	    (rc = make_root(plan, err)) < 0 ||
 	    (rc = pins_file(&l.pins, GATE_PINS, err)) < 0 ||
