@@ -277,7 +277,7 @@ FAILING_CALLS := pwrite fsync ftruncate flock pipe fork fdopendir signalfd \
 	sigprocmask renameat renameat2 fcntl
 $(FAILING): LDHARDEN += $(addprefix -Wl$(COMMA)--wrap=,$(FAILING_CALLS))
 $(B)/tests/unit/gate/failing: LDHARDEN += \
-	$(addprefix -Wl$(COMMA)--wrap=,malloc calloc fstat)
+	$(addprefix -Wl$(COMMA)--wrap=,malloc calloc fstat read __read_chk)
 $(B)/tests/unit/gate/commands: LDHARDEN += \
 	$(addprefix -Wl$(COMMA)--wrap=,send recv poll clock_ms)
 $(B)/tests/unit/gate/signer: LDHARDEN += -Wl,--wrap=ca_leaf

@@ -138,7 +138,7 @@ static const char *stand_in_name(const struct asking *a,
 
 /*
  * What is asked about the address that a connection goes to, and the name that
- * led there; *out_name is empty where none did.
+ * led there; out_name stays as it is where none did.
  */
 static const struct names_ask *find_ask(struct asking *a,
 					const struct ask_line *l,
@@ -148,7 +148,6 @@ static const struct names_ask *find_ask(struct asking *a,
 	const char *own = stand_in_name(a, &l->addr);
 	unsigned n = 0;
 
-	out_name[0] = '\0';
 	if (own) {
 		snprintf(out_name, LIMIT_NAME_BYTES + 1, "%s", own);
 		return names_asked(a->names, str_of(own), l->port);
@@ -323,7 +322,7 @@ static const struct names_ask *permitted_by(struct asking *a,
 
 static void take_conn(struct asking *a, struct waiter *w, int64_t now_ms)
 {
-	char name[LIMIT_NAME_BYTES + 1];
+	char name[LIMIT_NAME_BYTES + 1] = "";
 	const struct names_ask *ask = find_ask(a, &w->line, name);
 	struct question_key key;
 	bool opens;
@@ -331,7 +330,7 @@ static void take_conn(struct asking *a, struct waiter *w, int64_t now_ms)
 	/* Whoever had that port before is gone. */
 	a->conns[w->line.sport] = (struct asked_conn){0};
 	w->strict = false;
-	if (name[0] && names_denied(a->names, str_of(name))) {
+	if (names_denied(a->names, str_of(name))) {
 		send_no(a, w, REASON_DENIED);
 		return;
 	}
@@ -638,7 +637,7 @@ void asking_changed(struct asking *a, int64_t now_ms)
 	for (size_t i = 0; i < ASKING_CLIENTS; i++) {
 		struct waiter *w = &a->waiters[i];
 
-		was[i] = is_there(a, w) ? w->state : WAITER_FREE;
+		was[i] = w->state;
 		w->state = was[i] == WAITER_RESOLVES ? WAITER_FREE : w->state;
 	}
 	for (size_t i = 0; i < ASKING_CLIENTS; i++) {

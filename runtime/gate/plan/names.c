@@ -72,7 +72,7 @@ bool names_pattern(struct str name)
 	bool first = true;
 	size_t at = 0;
 
-	if (name.n == 0 || name.n > LIMIT_NAME_BYTES)
+	if (name.n > LIMIT_NAME_BYTES)
 		return false;
 	while (at <= name.n) {
 		size_t dot = str_find(name, '.', at);
@@ -215,7 +215,6 @@ static bool parse_guard_line(const struct names_map *map, struct str rest,
 	    ports_of(map, k, kind).n == 0 || !parse_id(rest, 'd'))
 		return false;
 	class_set(&out->classes, k);
-	out->id = rest;
 	return true;
 }
 
@@ -433,7 +432,7 @@ static bool allocate_arrays(struct names_map *map, struct str text)
 
 	for (size_t i = 0; i < text.n; i++)
 		lines += text.p[i] == '\n';
-	map->text = malloc(text.n + 1);
+	map->text = malloc(text.n);
 	map->floor.v = calloc(lines, sizeof(*map->floor.v));
 	map->priv.v = calloc(lines, sizeof(*map->priv.v));
 	map->cover.v = calloc(lines, sizeof(*map->cover.v));
@@ -450,7 +449,6 @@ static bool allocate_arrays(struct names_map *map, struct str text)
 	    !map->wild || !map->deny || !map->guard || !map->ask)
 		return false;
 	memcpy(map->text, text.p, text.n);
-	map->text[text.n] = '\0';
 	return true;
 }
 
@@ -596,8 +594,7 @@ bool names_match(const struct names_map *map, struct str name,
 	for (uint32_t i = 0; i < map->n_ask; i++) {
 		const struct names_ask *ask = &map->ask[i];
 
-		if (!ask->line.name.n ||
-		    !names_pattern_has(ask->line.name, name))
+		if (!names_pattern_has(ask->line.name, name))
 			continue;
 		match_classes(out, &ask->line);
 		out->ask = out->ask ? out->ask : ask;
@@ -670,7 +667,7 @@ const struct names_ask *names_asked(const struct names_map *map,
 	for (uint32_t i = 0; i < map->n_ask; i++) {
 		const struct names_ask *a = &map->ask[i];
 
-		if (a->line.name.n && names_pattern_has(a->line.name, name) &&
+		if (names_pattern_has(a->line.name, name) &&
 		    portlist_has(a->ports, "tcp", port))
 			return a;
 	}

@@ -12,10 +12,8 @@
 /* Cut where a character begins. */
 static void copy_text(char *to, size_t size, const char *from)
 {
-	size_t n = strlen(from);
+	size_t n = strnlen(from, size - 1);
 
-	if (n > size - 1)
-		n = size - 1;
 	while (n && ((unsigned char)from[n] & 0xc0) == 0x80)
 		n--;
 	memcpy(to, from, n);

@@ -544,8 +544,8 @@ size_t dns_msg_reply(const struct dns_query *q, ldns_pkt_rcode rcode,
 	if (answer)
 		add_records(p, answer);
 	n = pkt_write(p, out, max);
-	if (n <= max || !answer)
-		return n <= max ? n : 0;
+	if (n <= max)
+		return n;
 	ldns_rr_list_deep_free(ldns_pkt_answer(p));
 	ldns_pkt_set_answer(p, ldns_rr_list_new());
 	ldns_pkt_set_ancount(p, 0);

@@ -28,13 +28,11 @@ static int see_attr(const struct nlattr *a, void *data)
 	struct seen *s = data;
 	uint16_t type = mnl_attr_get_type(a);
 
-	if (s->oif_type && type == s->oif_type &&
-	    mnl_attr_validate(a, MNL_TYPE_U32) >= 0)
+	if (type == s->oif_type && mnl_attr_validate(a, MNL_TYPE_U32) >= 0)
 		s->oif = mnl_attr_get_u32(a);
-	if (s->flags_type && type == s->flags_type &&
-	    mnl_attr_validate(a, MNL_TYPE_U32) >= 0)
+	if (type == s->flags_type && mnl_attr_validate(a, MNL_TYPE_U32) >= 0)
 		s->flags = mnl_attr_get_u32(a);
-	if (s->oif_type && (type == RTA_GATEWAY || type == RTA_VIA))
+	if (type == RTA_GATEWAY || type == RTA_VIA)
 		s->gateway = true;
 	return MNL_CB_OK;
 }

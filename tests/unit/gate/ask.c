@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static struct questions q;
 
@@ -98,6 +99,18 @@ static void refuses_lines(void)
 			 (int)LIMIT_NAME_BYTES + more, 0);
 		CHECK(ask_line_parse(str_of(text), &l) == !more);
 	}
+}
+
+/* Of no bytes none is read: there is no memory. */
+static void no_line(void)
+{
+	const size_t page = 65536; /* at least one */
+	char *p =
+		mmap(NULL, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct ask_line l;
+
+	CHECK(p != MAP_FAILED && !ask_line_parse((struct str){p + 8, 0}, &l));
+	CHECK(munmap(p, page) == 0);
 }
 
 static void hears_the_launcher(void)
@@ -285,9 +298,17 @@ static void which_is_next(void)
 	CHECK(!questions_due(&q, 29999) && questions_due(&q, 30000) == second);
 	questions_settle(second, QUESTION_YES);
 	CHECK(questions_next_ms(&q) == 45000 && !questions_due(&q, 44999));
+	k.port = 3;
+	CHECK(questions_ask(&q, &k, 20, 0, &first, &is_new) == REASON_ASK);
+	CHECK(questions_next_ms(&q) == 20000);
+	k.port = 4;
+	CHECK(questions_ask(&q, &k, 10, 0, &second, &is_new) == REASON_ASK);
+	CHECK(questions_next_ms(&q) == 10000);
+	questions_settle(first, QUESTION_FREE);
+	questions_settle(second, QUESTION_FREE);
 	questions_settle(third, QUESTION_FREE);
 	CHECK(questions_next_ms(&q) == -1 && !questions_due(&q, INT64_MAX));
-	CHECK(!questions_find(&q, 3) && questions_find(&q, 2) == second);
+	CHECK(!questions_find(&q, 3) && questions_find(&q, 2));
 }
 
 /* What is lost where there is no room: what was for once, then the oldest. */
@@ -317,6 +338,12 @@ static void what_is_lost(void)
 		questions_settle(x, QUESTION_YES);
 		CHECK(!questions_find(&q, i + 1) && questions_find(&q, i + 2));
 	}
+	/* again one for once, though what is behind it is older */
+	CHECK(ask("once.test", "", 3000000, &x, &is_new) == REASON_ASK);
+	questions_settle(x, QUESTION_ONCE);
+	CHECK(!questions_find(&q, 4));
+	CHECK(ask("last.test", "", 4000000, &x, &is_new) == REASON_ASK);
+	CHECK(!questions_find(&q, x->number - 1) && questions_find(&q, 5));
 }
 
 static void bounds_a_flood(void)
@@ -363,6 +390,9 @@ static void bounds_a_flood(void)
 		questions_settle(x, QUESTION_NO);
 	}
 	CHECK(yes->state == QUESTION_OPEN && yes->number == 1);
+	/* it is counted so far as it matters, and no further */
+	CHECK(q.n_asked >= QUESTIONS_A_MINUTE &&
+	      q.n_asked < 2 * QUESTIONS_A_MINUTE);
 	CHECK(ask("l0.test", "", 1, &x, &is_new) != REASON_ANSWERED_NO);
 	CHECK(ask(name, "", 1, &x, &is_new) == REASON_ANSWERED_NO);
 }
@@ -479,6 +509,7 @@ int main(void)
 {
 	reads_lines();
 	refuses_lines();
+	no_line();
 	hears_the_launcher();
 	asks_nobody();
 	equal_ones_are_one();

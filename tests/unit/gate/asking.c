@@ -249,7 +249,7 @@ static void two_names(void)
 /* Of an address there is no name to ask for. */
 static void networks(void)
 {
-	int fd;
+	int fd, other;
 
 	asking_begin("udp", MAP, PROFILES);
 	/* who called a name before that is another one */
@@ -261,10 +261,69 @@ static void networks(void)
 	SAID(asking_asks("conn 11.5.0.1 443 40001\n"), "yes raw 11.5.0.1 3\n");
 	close(asking_says("conn 11.5.0.2 443 40001\n"));
 	CHECK(asking.n_asked == 2 && rig.g.n_live == 0);
+	/* nor is a client that is gone told of it, or its port taken */
+	fd = asking_says("conn 11.5.0.3 443 40005\n");
+	other = asking_says("conn 11.5.0.3 443 40006\n");
+	close(fd);
+	asking_settle();
+	answer(ASKING_YES);
+	SAID(asking_ends(other), "yes raw 11.5.0.3 6\n");
+	CHECK(!asking_question_of(&asking.a, 40005, 443));
 	/* nor need there be any that stand in for names */
 	rig.g.standins = NULL;
-	SAID(asking_asks("conn 11.5.0.1 443 40001\n"), "yes raw 11.5.0.1 5\n");
+	SAID(asking_asks("conn 11.5.0.1 443 40001\n"), "yes raw 11.5.0.1 7\n");
 	asking_finish();
+}
+
+/* A name that leads there is granted somewhere, and nothing asks about it: the
+ * network does. */
+static void networks_of_names(void)
+{
+	const struct addr a = {ADDR_V4, {11, 5, 0, 1}};
+
+	asking_begin("udp",
+		     "ports 2 tcp/22\nports a1 tcp/443\n"
+		     "name *.test 2 - g-0000000001\n"
+		     "asknet 11.5.0.0/16 a1 60 - a-0000000004\n",
+		     "");
+	resolved_addr(&rig.seen, STR("a.test"), &a);
+	close(asking_says("conn 11.5.0.1 443 40000\n"));
+	CHECK(asking.n_asked == 1 && !asking.last.key.name[0] &&
+	      addr_eq(&asking.last.key.addr, &a));
+	asking_finish();
+}
+
+/* Descriptor 0 is one like any other. */
+static void without_input(void)
+{
+	int fd;
+
+	asking_begin("udp", MAP, PROFILES);
+	fd = asking_connect();
+	CHECK(close(STDIN_FILENO) == 0 &&
+	      send(fd, "conn 11.5.0.1 443 40000\n", 24, 0) == 24);
+	asking_settle();
+	CHECK(asking.a.slots[0].fd == STDIN_FILENO && asking.n_asked == 1 &&
+	      asking.n_ended == 0 && rig_is_silent(fd));
+	answer(ASKING_ONCE);
+	SAID(asking_ends(fd), "yes raw 11.5.0.1 1\n");
+	CHECK(open("/dev/null", O_RDONLY) == STDIN_FILENO);
+	asking_finish();
+}
+
+/* Where nobody may ask there is nothing to wait for. */
+static void not_open(void)
+{
+	static struct pollfd p[ASKING_POLL];
+	static struct asking none;
+	struct err err;
+
+	CHECK(asking_open(&none, "/nowhere/at/all", &err) < 0);
+	asking_poll(&none, p);
+	for (size_t i = 0; i < ASKING_POLL; i++)
+		CHECK(p[i].fd == -1 && p[i].revents == 0);
+	asking_step(&none, p, 0);
+	CHECK(asking_wait_ms(&none, 0) == -1);
 }
 
 /* --- time --------------------------------------------------------------- */
@@ -449,6 +508,9 @@ int main(void)
 	private_ones();
 	two_names();
 	networks();
+	networks_of_names();
+	without_input();
+	not_open();
 	times();
 	gone_ones();
 	lines();

@@ -226,6 +226,75 @@ static void asked_by_another_rule(void)
 	asking_finish();
 }
 
+/* Of two that were answered the one counts by which the connection came. */
+static void answered_by_another_rule(void)
+{
+	int fd;
+
+	asking_begin("udp", MAP, "a9 **.example a-0000000009\n");
+	asking_stands_in("a.example", "192.0.2.1");
+	fd = asking_says("conn 192.0.2.1 443 40000\n");
+	answer(ASKING_YES);
+	asking_resolves("a.example", "a.example 60 IN A 11.0.0.1");
+	SAID(asking_ends(fd), "yes raw 11.0.0.1 1\n");
+	use_map("ports a1 tcp/443\nask **.example a1 20 - - a-0000000009\n");
+	fd = asking_says("conn 192.0.2.1 443 40000\n");
+	CHECK(asking.n_asked == 2);
+	answer(ASKING_YES);
+	asking_resolves("a.example", "a.example 60 IN A 11.0.0.1");
+	SAID(asking_ends(fd), "yes raw 11.0.0.1 2\n");
+	SAID(HELLO("192.0.2.1", "443", "40000", "a.example"), "yes a9\n");
+	asking_finish();
+}
+
+/* A grant that is a question now finds no room where all wait already. */
+static void no_room_after_a_plan(void)
+{
+	static int fds[ASKING_WAITERS];
+	int fd;
+
+	asking_begin("udp", MAP, PROFILES);
+	asking_stands_in("a.open.test", "192.0.2.1");
+	fd = asking_connect();
+	asking_settle();
+	for (size_t i = 0; i < ASKING_WAITERS; i++)
+		fds[i] = asking_says("conn 11.5.0.1 443 40000\n");
+	CHECK(send(fd, "conn 192.0.2.1 443 40001\n", 25, 0) == 25);
+	asking_settle();
+	CHECK(rig.g.n_live == 1 && rig_is_silent(fd));
+	use_map("ports a1 tcp/443\nask **.test a1 60 - - a-0000000007\n"
+		"asknet 11.5.0.0/16 a1 60 - a-0000000004\n");
+	SAID(asking_ends(fd), "no too-many\n");
+	for (size_t i = 0; i < ASKING_WAITERS; i++) {
+		CHECK(rig_is_silent(fds[i]));
+		close(fds[i]);
+	}
+	asking_finish();
+}
+
+/* What its connection permitted goes on by that, though it is over by now. */
+static void while_a_request_resolves(void)
+{
+	int fd;
+
+	asking_begin("udp", MAP, PROFILES);
+	asking_stands_in("a.example", "192.0.2.1");
+	fd = asking_says("conn 192.0.2.1 443 40000\n");
+	answer(ASKING_ONCE);
+	asking_resolves("a.example", "a.example 60 IN A 11.0.0.1");
+	SAID(asking_ends(fd), "yes raw 11.0.0.1 1\n");
+	rig.now_ms += 120000;
+	fd = REQUEST("443", "a.example", "a2");
+	CHECK(rig.g.n_live == 1 && asking_step_until(rig.up));
+	SAID(rig_asked(), "a.example");
+	asking_closed(&asking.a, 40000, 1);
+	use_map(MAP);
+	asking_resolves("a.example", "a.example 60 IN A 11.0.0.2");
+	SAID(asking_ends(fd), "yes 11.0.0.2\n");
+	CHECK(asking.n_asked == 1);
+	asking_finish();
+}
+
 /* One that has little time left gets no more. */
 static void decided_at_the_end(void)
 {
@@ -327,9 +396,12 @@ int main(void)
 	requests_without_a_question();
 	decided_by_a_plan();
 	asked_by_another_rule();
+	answered_by_another_rule();
+	no_room_after_a_plan();
 	decided_at_the_end();
 	while_it_resolves();
 	while_two_resolve();
+	while_a_request_resolves();
 	while_a_grant_resolves();
 	CHECK(rmdir(asking_dir) == 0);
 	return check_status();

@@ -60,6 +60,7 @@ static inline void asking_begin(const char *head, const char *rest,
 {
 	struct err err;
 	char text[512];
+	int listener;
 
 	if (!asking.path[0])
 		CHECK(mkdtemp(asking_dir));
@@ -79,7 +80,9 @@ static inline void asking_begin(const char *head, const char *rest,
 	      0);
 	snprintf(asking.path, sizeof(asking.path), "%s/ask", asking_dir);
 	CHECK(asking_open(&asking.a, asking.path, &err) == 0);
-	CHECK(asking_open(&asking.a, asking.path, &err) == 0);
+	listener = asking.a.clients.listener;
+	CHECK(asking_open(&asking.a, asking.path, &err) == 0 &&
+	      asking.a.clients.listener == listener);
 	asking_listens(&asking.a, true);
 }
 

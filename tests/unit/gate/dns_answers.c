@@ -1,6 +1,8 @@
 /* What upstream says, whatever it says, and what goes back of it. */
 #include "tests/unit/gate/dns_wire.h"
 
+#include <malloc.h>
+
 static struct dns_query query;
 
 /* An upstream's message with these records (zone file text, ; between). */
@@ -292,8 +294,12 @@ static void shows(void)
 	snprintf(text, sizeof(text), "a.test 60 IN TXT %0150u %0150u x", 1, 2);
 	n = answer_of("a.test", LDNS_RR_TYPE_TXT, text);
 	CHECK(got(n, &a) == DNS_MSG_GOT_ANSWER);
+	memset(out, '.', sizeof(out));
 	CHECK(dns_msg_show(&a, out, 4) == 1 &&
 	      strlen(out[0].data) == sizeof(out[0].data) - 1);
+	/* whatever stands behind it */
+	for (size_t i = 0; i < sizeof(out[1]); i++)
+		CHECK(((const char *)&out[1])[i] == '.');
 	dns_msg_done(&a);
 }
 
@@ -329,9 +335,12 @@ static void services(void)
 	/* what is mandatory stays */
 	n = answer_of("a.test", LDNS_RR_TYPE_HTTPS,
 		      "a.test 60 IN HTTPS 1 . mandatory=alpn,port alpn=h2 "
-		      "port=443");
+		      "port=443;"
+		      /* what is behind the list is not of it, nor is a port */
+		      "a.test 60 IN HTTPS 2 . mandatory=alpn alpn=abc;"
+		      "a.test 60 IN HTTPS 3 . port=4");
 	CHECK(got(n, &a) == DNS_MSG_GOT_ANSWER);
-	CHECK(ldns_rr_list_rr_count(a.rrs) == 1);
+	CHECK(ldns_rr_list_rr_count(a.rrs) == 3);
 	dns_msg_done(&a);
 }
 
@@ -345,7 +354,7 @@ static void asks(void)
 
 	CHECK(dns_msg_query(wire, n, &query, &rcode) == DNS_MSG_ASK);
 	n = dns_msg_ask(&query, 99, out, sizeof(out));
-	CHECK(n > 12 && LDNS_ID_WIRE(out) == 99);
+	CHECK(n > 12 && LDNS_ID_WIRE(out) == 99 && LDNS_RD_WIRE(out));
 	CHECK(dns_msg_query(out, n, &q, &rcode) == DNS_MSG_ASK && q.edns);
 	CHECK(memcmp(q.qname, "\7example\4test", 14) == 0);
 	CHECK(dns_msg_ask(&query, 99, out, 12) == 0);
@@ -372,13 +381,19 @@ static void asks(void)
 	query.edns = true;
 	n = dns_msg_reply(&query, LDNS_RCODE_NXDOMAIN, NULL, false, out,
 			  sizeof(out));
-	CHECK(n > 12 && LDNS_ARCOUNT(out) == 1);
+	CHECK(n > 12 && LDNS_ARCOUNT(out) == 1 &&
+	      !memmem(out, n, DNS_MSG_BLOCKED, sizeof(DNS_MSG_BLOCKED) - 1));
 	/* RFC 8914: code 15 of EDNS, 15 in it */
 	n = dns_msg_reply(&query, LDNS_RCODE_NXDOMAIN, NULL, true, out,
 			  sizeof(out));
 	CHECK(LDNS_ARCOUNT(out) == 1 &&
 	      memmem(out, n, "\0\17\0\55\0\17" DNS_MSG_BLOCKED,
 		     6 + sizeof(DNS_MSG_BLOCKED) - 1));
+	/* what was asked of another class does not go back as if of this */
+	n = raw(7, 0x0100, one, BODY(EXAMPLE "\0\1\0\3"));
+	CHECK(dns_msg_query(wire, n, &q, &rcode) == DNS_MSG_REFUSE);
+	CHECK(dns_msg_reply(&q, rcode, NULL, false, out, sizeof(out)) == 12 &&
+	      LDNS_QDCOUNT(out) == 0);
 	CHECK(!dns_msg_query_for("a..b", LDNS_RR_TYPE_A, &q) &&
 	      !dns_msg_query_for(".", LDNS_RR_TYPE_A, &q) &&
 	      !dns_msg_query_for("a b", LDNS_RR_TYPE_A, &q));
@@ -403,7 +418,9 @@ static void exact_sizes(void)
 
 	CHECK(dns_msg_query_for("a.test", LDNS_RR_TYPE_A, &query));
 	n = dns_msg_ask(&query, 1, out, sizeof(out));
-	CHECK(dns_msg_ask(&query, 1, out, n) == n);
+	memset(out, 0xee, sizeof(out));
+	CHECK(dns_msg_ask(&query, 1, out, n) == n && out[0] == 0 &&
+	      out[n] == 0xee);
 	/* and then nothing is written */
 	memset(out, 0xee, sizeof(out));
 	CHECK(dns_msg_ask(&query, 1, out, n - 1) == 0 && out[0] == 0xee &&
@@ -461,8 +478,9 @@ static void known(const char *text, ldns_rr_type type)
 	struct dns_query ours;
 	uint8_t out[DNS_MSG_UDP_MAX];
 	struct dns_answer a, back;
+	struct dns_shown shown;
 	struct addr addr;
-	size_t n;
+	size_t n, size;
 
 	CHECK(dns_msg_query_for("a.test", type, &ours));
 	ours.id = 7;
@@ -471,12 +489,55 @@ static void known(const char *text, ldns_rr_type type)
 	n = dns_msg_reply(&ours, LDNS_RCODE_NOERROR, &a, false, out,
 			  sizeof(out));
 	CHECK(n > 12 && LDNS_ANCOUNT(out) == 1);
+	size = addr_bits(addr.family) / 8;
+	CHECK(out[n - size - 1] == size &&
+	      memcmp(out + n - size, addr.b, size) == 0);
+	CHECK(dns_msg_show(&a, &shown, 1) == 1 &&
+	      strcmp(shown.data, text) == 0);
 	CHECK(dns_msg_answer(out, n, &ours, 7, &back) == DNS_MSG_GOT_ANSWER);
 	CHECK(back.rcode == LDNS_RCODE_NOERROR && back.n_addrs == 1 &&
 	      addr_cmp(&back.addrs[0].addr, &addr) == 0 &&
 	      back.addrs[0].ttl_s == 60);
 	dns_msg_done(&a);
 	dns_msg_done(&back);
+}
+
+/* Of what is refused, cut or left out nothing stays, but malloc(3)'s own store.
+ */
+static void nothing_left(void)
+{
+	static const char circle[] = "a.test 60 IN CNAME b.test;"
+				     "b.test 60 IN CNAME a.test";
+	char name[DNS_MSG_NAME_TEXT_MAX];
+	uint8_t out[512];
+	struct dns_query odd = {.qname = "\1!", .qname_n = 3};
+	struct dns_answer a = {0};
+	struct addr addr;
+	size_t n, before = mallinfo2().uordblks;
+	uint32_t none;
+
+	CHECK(addr_parse(STR("192.0.2.7"), &addr));
+	for (unsigned i = 0; i < 300; i++) {
+		CHECK(dns_msg_query_for("a.test", LDNS_RR_TYPE_A, &query));
+		dns_msg_known(&query, &addr, 60, &a);
+		n = dns_msg_reply(&query, 0, &a, false, out, sizeof(out));
+		CHECK(dns_msg_reply(&query, 0, &a, false, out, n - 1) > 12);
+		dns_msg_done(&a);
+		dns_msg_name_text(&odd, name);
+		CHECK(strcmp(name, "!") == 0);
+		CHECK(dns_msg_query_for("a.test", LDNS_RR_TYPE_SVCB, &query));
+		CHECK(records_of(BODY(A_TEST "\0\100\0\1" A_TEST
+					     "\0\100\0\1" SIXTY
+					     "\0\6\0\1\0\0\3\0"),
+				 &none) == 0);
+	}
+	CHECK(mallinfo2().uordblks < before + 8192);
+	CHECK(dns_msg_query_for("a.test", LDNS_RR_TYPE_A, &query));
+	n = answer_of("a.test", LDNS_RR_TYPE_A, circle);
+	before = mallinfo2().uordblks;
+	for (unsigned i = 0; i < 300; i++)
+		CHECK(got(n, &a) == DNS_MSG_GOT_FAILURE);
+	CHECK(mallinfo2().uordblks < before + 8192);
 }
 
 int main(void)
@@ -490,6 +551,7 @@ int main(void)
 	asks();
 	exact_sizes();
 	bare_services();
+	nothing_left();
 	known("192.0.2.7", LDNS_RR_TYPE_A);
 	known("2001:db8::7", LDNS_RR_TYPE_AAAA);
 	return check_status();

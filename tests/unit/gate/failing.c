@@ -17,6 +17,30 @@ WRAPPED(void *, NULL, malloc, (size_t n), (n))
 WRAPPED(void *, NULL, calloc, (size_t k, size_t n), (k, n))
 WRAPPED(int, -1, fstat, (int fd, struct stat *out), (fd, out))
 
+static struct {
+	size_t most;  /* that a read has at once; 0: all there is */
+	size_t asked; /* by the last one */
+} reads;
+
+ssize_t __real_read(int fd, void *p, size_t n);
+ssize_t __wrap_read(int fd, void *p, size_t n);
+ssize_t __wrap_read(int fd, void *p, size_t n)
+{
+	if (fails_now("read"))
+		return -1;
+	reads.asked = n;
+	return __real_read(fd, p,
+			   reads.most && n > reads.most ? reads.most : n);
+}
+
+/* What it is where the compiler knows how much room there is. */
+ssize_t __wrap___read_chk(int fd, void *p, size_t n, size_t room);
+ssize_t __wrap___read_chk(int fd, void *p, size_t n, size_t room)
+{
+	CHECK(n <= room);
+	return __wrap_read(fd, p, n);
+}
+
 static struct err err;
 
 static int read_names(void)
@@ -117,6 +141,33 @@ static void memory(void)
 	}
 }
 
+/* A file that comes in parts, between signals, or not at all. */
+static void parts_of_a_file(void)
+{
+	char dir[] = "/tmp/membrane-failing-XXXXXX", path[64];
+	struct str text;
+	int fd;
+
+	CHECK(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/a", dir);
+	fd = open(path, O_WRONLY | O_CREAT, 0600);
+	CHECK(fd >= 0 && write(fd, "abcdefg", 7) == 7 && close(fd) == 0);
+	reads.most = 3;
+	CHECK(planfile_read(dir, "a", &text, &err) == 0 &&
+	      str_is(text, "abcdefg") && reads.asked == 1);
+	planfile_free(text);
+	fail_call("read", 1, EINTR);
+	CHECK(planfile_read(dir, "a", &text, &err) == 0 && has_failed() &&
+	      str_is(text, "abcdefg"));
+	planfile_free(text);
+	for (unsigned n = 0; n < 3; n++) {
+		fail_call("read", n, EIO);
+		CHECK(planfile_read(dir, "a", &text, &err) == -EIO &&
+		      has_failed());
+	}
+	CHECK(unlink(path) == 0 && rmdir(dir) == 0);
+}
+
 static void status_of_a_file(void)
 {
 	fail_call("fstat", 0, EIO);
@@ -126,6 +177,7 @@ static void status_of_a_file(void)
 int main(void)
 {
 	memory();
+	parts_of_a_file();
 	status_of_a_file();
 	return check_status();
 }

@@ -15,7 +15,8 @@
 static void put_tuple(struct nlmsghdr *h, uint16_t which, bool v6,
 		      uint8_t proto)
 {
-	static const uint8_t src[16] = {192, 0, 0, 2}, dst[16] = {11, 0, 5, 1};
+	static const uint8_t src[16] = {192, 0, 0, 2, [15] = 7},
+			     dst[16] = {11, 0, 5, 1, [15] = 8};
 	struct nlattr *tuple = mnl_attr_nest_start(h, which);
 	struct nlattr *ip = mnl_attr_nest_start(h, CTA_TUPLE_IP);
 	struct nlattr *of;
@@ -83,12 +84,15 @@ static void whole(void)
 	      f.packet.sport == 40000 && f.packet.dport == 443);
 	CHECK(strcmp(addr_text(&f.packet.dst, text), "11.0.5.1") == 0);
 	CHECK(strcmp(addr_text(&f.packet.src, text), "192.0.0.2") == 0);
+	for (size_t i = 4; i < sizeof(f.packet.dst.b); i++)
+		CHECK(!f.packet.dst.b[i] && !f.packet.src.b[i]);
 	CHECK(f.sent.packets == 3 && f.sent.bytes == UINT64_C(5000000000));
 	CHECK(f.received.packets == 4 && f.received.bytes == 160);
 	s.marked = false;
 	s.v6 = true;
 	s.proto = IPPROTO_UDP;
 	CHECK(parses(&s, &f) && f.mark == 0 && f.packet.dst.family == ADDR_V6);
+	CHECK(f.packet.src.b[15] == 7 && f.packet.dst.b[15] == 8);
 	s.counted = false;
 	CHECK(!parses(&s, &f));
 	s.counted = true;

@@ -60,6 +60,11 @@ static void alike_are_one(void)
 	CHECK(number_in(o, "port") == 80 && !cJSON_HasObjectItem(o, "count"));
 	cJSON_Delete(o);
 	CHECK(fold_take(&fold, line) == 0);
+	/* where others were it is counted anew */
+	r = refusal(22, 1, 3000);
+	CHECK(fold_add(&fold, &r));
+	n = fold_take(&fold, line);
+	CHECK(n > 0 && !memmem(line, n, "count", 5));
 }
 
 /* How much each moved is no difference, nor is what cannot be written a line. */
@@ -198,6 +203,16 @@ static void no_line(void)
 	close(ends[1]);
 }
 
+/* What is not urgent waits for its time, and no longer. */
+static void later(void)
+{
+	out = (struct outlog){.fd = -1};
+	outlog_line_later(&out, "a\n", 2);
+	CHECK(outlog_wait_ms(&out, out.due_ms - 7) == 7 &&
+	      outlog_wait_ms(&out, out.due_ms) == 0 &&
+	      outlog_wait_ms(&out, out.due_ms + 7) == 0);
+}
+
 /* A pipe that takes nothing now is none that is closed; one that nobody reads
  * any more is, and no line goes there. */
 static void ends_of_the_reader(void)
@@ -266,6 +281,7 @@ int main(void)
 	stuck_counts();
 	CHECK(signal(SIGPIPE, SIG_IGN) != SIG_ERR);
 	no_line();
+	later();
 	ends_of_the_reader();
 	round_the_ring();
 	return check_status();

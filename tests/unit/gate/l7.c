@@ -14,11 +14,13 @@
 #include "tests/check.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -48,6 +50,41 @@ static bool line(const char *text)
 #define WAY(why)                                                               \
 	"{\"k\":\"conn\",\"verdict\":\"allow\",\"reason\":\"granted\","        \
 	"\"rule\":\"3\",\"name\":\"b.test\",\"way\":\"" why "\"}"
+
+/* Of what is no line no memory is kept, and of no bytes none is read. */
+static void no_lines(void)
+{
+	const size_t page = 65536; /* at least one */
+	char *nothing =
+		mmap(NULL, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t before = mallinfo2().uordblks;
+
+	CHECK(nothing != MAP_FAILED);
+	for (unsigned i = 0; i < 300; i++)
+		CHECK(!line("{\"k\":\"what\",\"name\":\"a\"}"));
+	CHECK(mallinfo2().uordblks < before + 8192);
+	CHECK(!logline_parse((struct str){nothing, 0}, &l));
+	/* what was refused needs no way; a time is of what was not whole */
+	CHECK(line("{\"k\":\"conn\",\"verdict\":\"deny\","
+		   "\"reason\":\"denied\",\"way\":\"gh\"}") &&
+	      !l.allow && l.reason == REASON_DENIED);
+	CHECK(line("{\"k\":\"req\",\"reason\":\"method\",\"status\":408,"
+		   "\"err\":\"ab\",\"tlserr\":\"-\"}") &&
+	      l.reason == REASON_METHOD && strcmp(l.error, "ab") == 0);
+	CHECK(munmap(nothing, page) == 0);
+}
+
+/* Bytes with which no character begins: there is no place to cut. */
+static void no_characters(void)
+{
+	char text[600], name[301];
+
+	memset(name, 0x80, 300);
+	name[300] = '\0';
+	snprintf(text, sizeof(text),
+		 "{\"k\":\"conn\",\"verdict\":\"deny\",\"name\":\"%s\"}", name);
+	CHECK(line(text) && strcmp(l.name, "…") == 0);
+}
 
 /* What is too long shows that it goes on. */
 static void long_names(void)
@@ -578,6 +615,8 @@ static void fake_haproxy(void)
 int main(void)
 {
 	connections();
+	no_lines();
+	no_characters();
 	long_names();
 	requests();
 	onwards();

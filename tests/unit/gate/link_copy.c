@@ -192,6 +192,15 @@ static void lookups(void)
 	CHECK(has("11.0.0.1") && has("11.0.0.2") && has("2001:db8::"));
 	CHECK(!has("11.0.0.255") && !has("11.0.0.3") && !has("2001:db8::1") &&
 	      !has("b00:1::"));
+	/* one of IPv6 that begins as one of IPv4 */
+	begin();
+	h = mnl_nlmsg_put_header(room);
+	ifa = mnl_nlmsg_put_extra_header(h, sizeof(*ifa));
+	h->nlmsg_type = RTM_NEWADDR;
+	*ifa = (struct ifaddrmsg){.ifa_family = AF_INET6, .ifa_index = INDEX};
+	mnl_attr_put(h, IFA_ADDRESS, 16, (uint8_t[16]){11, 0, 0, 1});
+	link_copy_add(&copy, h);
+	CHECK(has("b00:1::") && !has("11.0.0.1"));
 }
 
 /* --- routes ------------------------------------------------------------- */
@@ -392,6 +401,15 @@ static void neighbours(void)
 	bare->nlmsg_len++;
 	link_copy_add(&copy, bare);
 	CHECK(count_all() == 1);
+	/* what goes is not kept */
+	begin();
+	bare = neighbour(AF_INET, NUD_PERMANENT, INDEX);
+	bare->nlmsg_type = RTM_DELNEIGH;
+	link_copy_add(&copy, bare);
+	bare = route(&plain);
+	bare->nlmsg_type = RTM_DELROUTE;
+	link_copy_add(&copy, bare);
+	CHECK(count_all() == 0 && copy.n == 0);
 }
 
 /* --- giving back -------------------------------------------------------- */

@@ -21,6 +21,8 @@ static void add_if(struct link_facts *f, int index, const char *name,
 	h->nlmsg_type = RTM_NEWLINK;
 	ifi->ifi_index = index;
 	ifi->ifi_flags = flags;
+	mnl_attr_put(h, IFLA_ADDRESS, 6, "\2mac\0\1");
+	mnl_attr_put(h, IFLA_BROADCAST, 6, "\377\377\377\377\377\377");
 	mnl_attr_put_strz(h, IFLA_IFNAME, name);
 	mnl_attr_put_u32(h, IFLA_MTU, 1400);
 	link_facts_add(f, h);
@@ -42,7 +44,7 @@ static void add_addr(struct link_facts *f, unsigned index, uint8_t family,
 static void add_default_of(struct link_facts *f, uint16_t type, unsigned index,
 			   bool v6, uint8_t bits)
 {
-	static const uint8_t gw[16] = {10, 0, 0, 1};
+	static const uint8_t gw[16] = {10, 0, 0, 1, [15] = 9};
 	struct nlmsghdr *h = mnl_nlmsg_put_header(room);
 	struct rtmsg *rt = mnl_nlmsg_put_extra_header(h, sizeof(*rt));
 
@@ -108,11 +110,14 @@ static void roles(void)
 	add_default(&f, 5, false, 0);
 	CHECK(link_facts_uplink(&f) && link_facts_uplink(&f)->index == 5);
 	CHECK(link_facts_uplink(&f)->mtu == 1400);
-	CHECK(strcmp(link_facts_uplink(&f)->name, "eth0") == 0);
+	CHECK(strcmp(link_facts_uplink(&f)->name, "eth0") == 0 &&
+	      memcmp(link_facts_uplink(&f)->mac, "\2mac\0\1", 6) == 0);
 	CHECK(f.gateways[0].family == ADDR_V4 && f.gateways[0].b[0] == 10);
 	/* link-local addresses and a default route alone are not enough */
 	add_default(&f, 5, true, 0);
 	CHECK(!link_facts_ipv6(&f));
+	CHECK(f.gateways[f.n_gateways - 1].family == ADDR_V6 &&
+	      f.gateways[f.n_gateways - 1].b[15] == 9);
 	add_addr(&f, 5, AF_INET6, RT_SCOPE_UNIVERSE);
 	CHECK(link_facts_ipv6(&f));
 	/* the second interface: only when it is up and has an address */
@@ -122,6 +127,14 @@ static void roles(void)
 	CHECK(!link_facts_agent(&f));
 	add_addr(&f, 9, AF_INET, RT_SCOPE_UNIVERSE);
 	CHECK(link_facts_agent(&f) && link_facts_agent(&f)->index == 9);
+	add_if(&f, 9, "eth1", 0);
+	CHECK(!link_facts_agent(&f));
+	add_if(&f, 9, "eth1", IFF_UP);
+	/* nor while nothing leads out */
+	f.n_defaults = 0;
+	f.ifs[1].has_v4 = false;
+	CHECK(!link_facts_agent(&f));
+	add_default(&f, 5, false, 0);
 	/* and only while there is no doubt */
 	add_if(&f, 11, "eth2", IFF_UP);
 	add_addr(&f, 11, AF_INET, RT_SCOPE_UNIVERSE);
@@ -203,7 +216,7 @@ static void odd_interfaces(void)
 	mnl_attr_put(h, IFLA_ADDRESS, 8, mac);
 	link_facts_add(&f, h);
 	CHECK(f.n_ifs == 1 && strcmp(f.ifs[0].name, "eth0") == 0 &&
-	      f.ifs[0].mtu == 1400 && f.ifs[0].mac[0] == 0 && !f.ifs[0].up);
+	      f.ifs[0].mtu == 1400 && f.ifs[0].mac[1] == 'm' && !f.ifs[0].up);
 	mnl_attr_put(h, IFLA_ADDRESS, 6, mac);
 	link_facts_add(&f, h);
 	CHECK(memcmp(f.ifs[0].mac, mac, 6) == 0);

@@ -23,6 +23,7 @@ static bool parses(const char *text)
 		return false;
 	}
 	names_free(&map);
+	CHECK(!map.text && !map.exact && map.n_exact == 0);
 	return true;
 }
 
@@ -44,7 +45,7 @@ static void accepts(void)
 			  "ports 256 udp/53\n"
 			  "name ** - - g-0123456789\n"
 			  "name **.a.b 1,2,256 private g-0123456789\n"
-			  "name *.*.b 1 - g-0123456789\n"
+			  "name *.*.b 1 - g-af09fa90af\n"
 			  "name _x.a-b.c 1,h1 - g-0123456789\n"));
 	CHECK(parses(ASK "ask **.a.b a1 60 - - a-0123456789\n"
 			 "ask ** a1 600 http private a-0123456789\n"
@@ -70,6 +71,9 @@ static void refuses(void)
 		ASK "ask a.b a1 60 - - g-0123456789\n",
 		ASK "ask a.b a1 60 - a-0123456789\n",
 		ASK "ask a.b a1 0 - - a-0123456789\n",
+		ASK "ask a.b a1 0 - a-0123456789\n",
+		ASK "name a.b a1 - g-0123456789\n",
+		HEAD "ports d1 tcp/1\nname a.b d1 - g-0123456789\n",
 		ASK "ask a.b a1 601 - - a-0123456789\n",
 		ASK "ask a.b a1 60s - - a-0123456789\n",
 		ASK "ask a.b a1 60 tls - a-0123456789\n",

@@ -4,6 +4,7 @@
 #include "tests/check.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 #define HEAD "membrane-names 2\nupstream udp 8.8.8.8 53\n"
 #define ONE  HEAD "ports 1 tcp/443\n"
@@ -49,7 +50,7 @@ static void match(void)
 	CHECK(matches(&map, "xexact.test", 0));
 	CHECK(matches(&map, "exact.tes", 0));
 	CHECK(matches(&map, "test", 0));
-	CHECK(matches(&map, "", 0));
+	CHECK(matches(&map, "", 0) && !names_pattern_has(STR("*"), STR("")));
 	CHECK(matches(&map, "one.test", 0));
 	CHECK(matches(&map, "b.one.test", 1));
 	CHECK(matches(&map, "a.one.test", 2));
@@ -76,6 +77,21 @@ static void match(void)
 	names_free(&map);
 }
 
+/* A pattern is compared from its end to where it begins, and no further. */
+static void edge_of_a_pattern(void)
+{
+	const size_t page = 65536; /* at least one */
+	char *p = mmap(NULL, 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+		       -1, 0);
+
+	CHECK(p != MAP_FAILED &&
+	      mprotect(p + page, page, PROT_READ | PROT_WRITE) == 0);
+	memcpy(p + page, "b", 2);
+	CHECK(!names_pattern_has((struct str){p + page, 1}, STR("a.b")));
+	CHECK(!names_pattern_has(STR("a.b"), (struct str){p + page, 1}));
+	CHECK(munmap(p, 2 * page) == 0);
+}
+
 /* Sets of their own, beside those of the grant. */
 static void guards(void)
 {
@@ -93,8 +109,13 @@ static void guards(void)
 	      names_class_next(&m.classes, 4) == 2 * LIMIT_CLASSES + 2 &&
 	      names_class_next(&m.classes, 2 * LIMIT_CLASSES + 3) ==
 		      3 * LIMIT_CLASSES + 4);
+	CHECK(names_class_has(&m.classes_private, 2 * LIMIT_CLASSES + 2));
 	CHECK(names_match(&map, STR("b.test"), &m));
 	CHECK(!names_class_has(&m.classes, 3 * LIMIT_CLASSES + 4));
+	/* what is asked about has them, too: the grant's own go */
+	names_only_asked(&m);
+	CHECK(names_class_next(&m.classes, 1) == 2 * LIMIT_CLASSES + 2 &&
+	      names_class_next(&m.classes_private, 1) == 2 * LIMIT_CLASSES + 2);
 	names_free(&map);
 }
 
@@ -159,6 +180,21 @@ static void openings(void)
 }
 
 /* More lines match than are remembered: counted are all. */
+/* Of one name in the order of their ids, however they were written. */
+static void order_of_lines(void)
+{
+	struct names_map map;
+	struct names_match m;
+
+	CHECK(names_parse(STR(ONE "name a.test 1 - g-0000000002\n"
+				  "name a.test 1 - g-0000000001\n"),
+			  &map, &err) == 0);
+	CHECK(names_match(&map, STR("a.test"), &m) && m.n_lines == 2 &&
+	      str_is(m.lines[0]->id, "g-0000000001") &&
+	      str_is(m.lines[1]->id, "g-0000000002"));
+	names_free(&map);
+}
+
 static void many_matches(void)
 {
 	static char text[4096];
@@ -232,6 +268,13 @@ static void machine(void)
 	CHECK(judge(&map, "a.test", "192.0.0.9", &k) == NAMES_OPEN);
 	CHECK(judge(&map, "a.test", "192.0.0.5", &k) == NAMES_FLOOR);
 	names_free(&map);
+	/* a grant that is about it opens nothing for names */
+	CHECK(names_parse(STR(HEAD "floor 192.0.0.0/24\ncover 192.0.0.5/32\n"
+				   "ports 1 tcp/443\n"
+				   "name a.test 1 private g-0123456789\n"),
+			  &map, &err) == 0);
+	CHECK(judge(&map, "a.test", "192.0.0.5", &k) == NAMES_FLOOR);
+	names_free(&map);
 }
 
 /* S-1, S-2 */
@@ -289,6 +332,14 @@ static void floors(void)
 	CHECK(judge(&map, "a.test", "192.0.2.78", &k) == NAMES_COVERED);
 	CHECK(judge(&map, "a.test", "192.0.2.77", &k) == NAMES_HOST);
 	CHECK(judge(&map, "a.test", "12.0.0.1", &k) == NAMES_OPEN && k == 1);
+	names_free(&map);
+	/* the longest counts, wherever it stands */
+	CHECK(names_parse(STR(HEAD "floor 11.7.0.0/16\nfloor 11.0.0.0/8\n"
+				   "cover 11.0.0.0/12\nports 1 tcp/443\n"
+				   "name a.test 1 - g-0123456789\n"),
+			  &map, &err) == 0);
+	CHECK(judge(&map, "a.test", "11.7.0.1", &k) == NAMES_FLOOR);
+	CHECK(judge(&map, "a.test", "11.1.0.1", &k) == NAMES_COVERED);
 	names_free(&map);
 	CHECK(names_parse(STR(HEAD "floor 0.0.0.0/0\ncover 12.0.0.0/8\n"
 				   "ports 1 tcp/443\n"
@@ -393,6 +444,13 @@ static void star_and_net(void)
 	CHECK(addr_parse(STR("192.168.1.1"), &addr) &&
 	      !names_asked_addr(&map, &addr, 443));
 	names_free(&map);
+	/* one net of a line leads there, though the line has names, too */
+	CHECK(names_parse(STR(ASK "ask **.test a1 60 - - a-0000000001\n"
+				  "asknet 10.0.0.0/8 a1 60 - a-0000000001\n"),
+			  &map, &err) == 0);
+	CHECK(addr_parse(STR("10.1.2.3"), &addr) &&
+	      names_asked_addr(&map, &addr, 443));
+	names_free(&map);
 }
 
 /* All addresses by a line of its own, which is none of names: those too. */
@@ -452,9 +510,11 @@ int main(void)
 {
 	past();
 	match();
+	edge_of_a_pattern();
 	guards();
 	permits();
 	openings();
+	order_of_lines();
 	many_matches();
 	classes();
 	judges();

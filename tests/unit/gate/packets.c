@@ -5,6 +5,7 @@
 
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static void packets(void)
 {
@@ -211,6 +212,22 @@ static void addresses_of_v6(void)
 	CHECK(memcmp(out.src.b, six + 8, 16) == 0 &&
 	      memcmp(out.dst.b, six + 24, 16) == 0);
 	CHECK(!packet_parse(six, 39, &out) && packet_parse(six, 40, &out));
+	for (unsigned version = 0; version < 16; version++) {
+		six[0] = (uint8_t)(version << 4);
+		CHECK(packet_parse(six, 44, &out) == (version == 6));
+	}
+}
+
+/* Of no bytes none is read: behind them there is no memory. */
+static void no_bytes(void)
+{
+	const size_t page = 65536; /* at least one */
+	uint8_t *p =
+		mmap(NULL, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct packet out;
+
+	CHECK(p != MAP_FAILED && !packet_parse(p, 0, &out));
+	CHECK(munmap(p, page) == 0);
 }
 
 static void protocols(void)
@@ -235,6 +252,7 @@ int main(void)
 	extensions();
 	lengths_of_extensions();
 	addresses_of_v6();
+	no_bytes();
 	protocols();
 	return check_status();
 }

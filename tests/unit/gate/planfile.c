@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,6 +181,23 @@ static void ports(void)
 	CHECK(unlinkat(dir, "docker.json", 0) == 0);
 }
 
+/* Of what was read nothing stays. */
+static void leaves_nothing(const char *place, const char *hex)
+{
+	static const char link[] = "{\"link\":\"bridge\"}";
+	static char text[2000];
+	size_t before = mallinfo2().uordblks;
+
+	memset(text, ' ', sizeof(text) - 1);
+	memcpy(text, link, sizeof(link) - 1);
+	put(text, sizeof(text) - 1);
+	for (unsigned i = 0; i < 200; i++)
+		CHECK(planfile_vectors(top, &got, &err) == 0 &&
+		      planfile_sealed(place, str_of(hex), &err) == 0);
+	CHECK(mallinfo2().uordblks < before + 16384);
+	CHECK(unlinkat(dir, "docker.json", 0) == 0);
+}
+
 static void sorted_ports(void)
 {
 	struct planfile_ports p = {.v = {443, 80, 443, 80, 1}, .n = 5};
@@ -267,6 +285,7 @@ static void seals(void)
 	CHECK(plan_write(place, &p, &err) == 0);
 	sha256_hex(plan_manifest(a, &p), hex);
 	CHECK(planfile_sealed(place, str_of(hex), &err) == 0);
+	leaves_nothing(place, hex);
 	snprintf(other, sizeof(other), "%s", hex);
 	other[0] = other[0] == '0' ? '1' : '0';
 	CHECK(says(planfile_sealed(place, str_of(other), &err), -EPROTO, hex));
@@ -284,6 +303,8 @@ static void seals(void)
 
 int main(void)
 {
+	/* what is allocated has something in it */
+	(void)mallopt(M_PERTURB, 0x5a);
 	CHECK(mkdtemp(top));
 	dir = open(top, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	CHECK(dir >= 0);

@@ -88,7 +88,8 @@ static void provenances(void)
 	CHECK(!provenance_find(&p, STR("")));
 	provenance_free(&p);
 	CHECK(rules_of("{\"version\":1,\"rules\":{}}") == 0);
-	CHECK(rules_of("") == -EPROTO);
+	CHECK(rules_of("") == -EPROTO && strstr(err.text, "not JSON"));
+	CHECK(rules_of("{") == -EPROTO && strstr(err.text, "not JSON"));
 	CHECK(rules_of("{\"version\":2,\"rules\":{}}") == -EPROTO);
 	CHECK(rules_of("{\"version\":1}") == -EPROTO);
 	CHECK(rules_of("{\"version\":1,\"rules\":{}}{") == -EPROTO);

@@ -4,6 +4,7 @@
 #include "tests/check.h"
 
 #include <arpa/inet.h>
+#include <malloc.h>
 #include <netinet/in.h>
 #include <string.h>
 
@@ -256,6 +257,19 @@ static void folded(void)
 	CHECK(record_folded(STR("{\"time\""), &later, 2, buf) == 0);
 }
 
+/* Of a line nothing stays, nor of what is none, but malloc(3)'s own store. */
+static void nothing_left(void)
+{
+	const struct timespec t = {0};
+	size_t before = mallinfo2().uordblks;
+
+	for (unsigned i = 0; i < 300; i++) {
+		CHECK(record_done(buf) > 0);
+		CHECK(record_folded(STR("{\"time\""), &t, 2, buf) == 0);
+	}
+	CHECK(mallinfo2().uordblks < before + 8192);
+}
+
 /* --- answers ------------------------------------------------------------ */
 
 static struct sockaddr_storage end_of(const char *addr, uint16_t port)
@@ -459,6 +473,7 @@ int main(void)
 	of_packets();
 	of_requests();
 	folded();
+	nothing_left();
 	of_answers();
 	long_answers();
 	small_ones();
