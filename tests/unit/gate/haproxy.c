@@ -183,7 +183,7 @@ static void inherits(void)
 						"HTTP6", "NETS4", "NETS6",
 						"ASK4",	 "ASK6"};
 	struct haproxy h = begin(&ports);
-	const char *said = standin_said(&h);
+	const char *said = standin_said(&h), *at;
 	char line[100];
 
 	has_the_usual(said);
@@ -205,8 +205,10 @@ static void inherits(void)
 		 GATE_UID);
 	CHECK(says(said, line));
 	CHECK(says(said, "CapEff:\t0000000000000000\n"));
-	/* what was ignored here is not there */
-	CHECK(says(said, "SigIgn:\t0000000000000000\n"));
+	/* what was ignored here is not there; the C library may ignore what is
+	 * its own, 32 and 33, in whatever it spawns */
+	at = strstr(said, "SigIgn:\t");
+	CHECK(at && (strtoull(at + 8, NULL, 16) & 0x7fffffff) == 0);
 	end(&h);
 }
 
