@@ -196,6 +196,8 @@ class Request:
             asked = self.type or (
                 "AAAA" if ":" in (self.leads_to or "") else "A")
             got = gate.ask(self.name, TYPES[asked])()
+            if "error" in got:
+                return False, "no answer: %s" % got["error"]
             if got["rcode"] != gate.NOERROR:
                 return False, "rcode %d" % got["rcode"]
             if self.type:
