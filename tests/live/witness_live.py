@@ -133,6 +133,16 @@ def difference(folder, old, new):
     return json.loads(done.stdout) if done.returncode == 0 else None
 
 
+def resolve(name, qtype):
+    """As resolvers do: a datagram may be lost, where much else goes on."""
+    for wait_s in 5, 10, 20:
+        got = gate.jsonable(gate.ask_raw(gate.question(name, qtype),
+                                         wait_s=wait_s))
+        if got.get("error") != "timeout":
+            break
+    return got
+
+
 # --- requests ---------------------------------------------------------------
 
 class Request:
@@ -195,7 +205,7 @@ class Request:
         if self.type or (self.resolves and not self.is_address()):
             asked = self.type or (
                 "AAAA" if ":" in (self.leads_to or "") else "A")
-            got = gate.ask(self.name, TYPES[asked])()
+            got = resolve(self.name, TYPES[asked])
             if "error" in got:
                 return False, "no answer: %s" % got["error"]
             if got["rcode"] != gate.NOERROR:
