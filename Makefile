@@ -284,9 +284,11 @@ $(B)/tests/unit/gate/signer: LDHARDEN += -Wl,--wrap=ca_leaf
 $(B)/tests/unit/gate/serving: LDHARDEN += \
 	$(addprefix -Wl$(COMMA)--wrap=,poll ca_new ca_leaf)
 $(B)/tests/unit/gate/http1: LDHARDEN += -Wl,--wrap=malloc,--wrap=getrandom
-# What a test plays itself: tests/unit/gate/played.h.
+# What a test plays itself, in its source or its own header:
+# tests/unit/gate/played.h.
 parts = $(addprefix -Wl$(COMMA)--wrap=,$(shell sed -n \
-	's/^PART[^,]*, \([a-z0-9_]*\),.*/\1/p' tests/unit/gate/$(1).c))
+	's/^PART[^,]*, \([a-z0-9_]*\),.*/\1/p' \
+	$(wildcard $(addprefix tests/unit/gate/$(1).,h c))))
 $(B)/tests/unit/gate/worker_parts: LDHARDEN += $(call parts,worker_parts)
 $(B)/tests/unit/gate/beginnings: LDHARDEN += $(call parts,beginnings)
 $(B)/tests/unit/gate/change_parts: LDHARDEN += $(call parts,change_parts)

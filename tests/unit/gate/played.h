@@ -1,7 +1,8 @@
 /*
  * Functions of the product that a test plays: the Makefile has the linker lead
- * calls of each PART of the test's source there. What is called is kept, a line
- * each, and one of those that can fail does so when the test wants it.
+ * calls of each PART of the test's source, and of its own header, there. What is
+ * called is kept, a line each, and one of those that can fail does so when the
+ * test wants it.
  *
  * What is tested runs in a process of its own, and begins as it would by
  * itself.
