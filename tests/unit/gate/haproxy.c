@@ -11,7 +11,6 @@
 #include "tests/unit/gate/haproxy_standin.h"
 #include "tests/unit/gate/refused.h"
 
-#include <dirent.h>
 #include <netinet/tcp.h>
 #include <sys/un.h>
 
@@ -20,17 +19,6 @@ static struct hello_credentials secrets = {
 	.n = 2,
 	.v = {"MEMBRANE_CREDENTIAL_1=hush", "MEMBRANE_CREDENTIAL_7=quiet"}};
 static struct haproxy_ports ports;
-
-static unsigned open_files(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	unsigned n = 0;
-
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n;
-}
 
 /* --- its ports ------------------------------------------------------------ */
 

@@ -113,15 +113,6 @@ static void much(void)
 	CHECK(umount2(HAPROXY_PROGRAM, MNT_DETACH) == 0);
 }
 
-static unsigned open_files(void)
-{
-	unsigned n = 0;
-
-	for (int fd = 0; fd < 100; fd++)
-		n += fcntl(fd, F_GETFD) >= 0;
-	return n;
-}
-
 /* What it says first, in one line. */
 static void bad(void)
 {

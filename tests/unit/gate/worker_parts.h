@@ -1,6 +1,6 @@
 /*
- * The parts of a worker as worker_parts.c plays them: what each is called with is
- * kept, and what it answers is the scene's.
+ * The parts of a worker as worker_parts.c plays them: what each is called with
+ * is kept, and what it answers is the scene's.
  */
 #ifndef TESTS_UNIT_GATE_WORKER_PARTS_H
 #define TESTS_UNIT_GATE_WORKER_PARTS_H
