@@ -292,7 +292,6 @@ static bool make_profiles(const struct emit_in *in, struct profiles *p)
 	}
 	vec_each(x, &p->deny)
 		p->any_bump |= x->http && x->tls;
-	p->any_direct = inspection_unseen(in->policy);
 	add_entries(in, p);
 	return true;
 }

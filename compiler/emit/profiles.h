@@ -48,9 +48,8 @@ struct profiles {
 	uint32_t *allow_of, *ask_of, *deny_of;
 	/* All of a policy: grants, what is asked, denials, credentials. */
 	profile_entries entries;
-	bool any_bump;	 /* something is decrypted */
-	bool any_direct; /* '*' needs no look at names */
-	bool any_net;	 /* networks without http are among them */
+	bool any_bump; /* something is decrypted */
+	bool any_net;  /* networks without http are among them */
 };
 
 /* Whether the policy has anything that HAProxy decides. */

@@ -48,7 +48,7 @@ allow:
 deny: [bad.wild.test, 11.9.0.0/16]
 """
 # Of the test's own: what says what of the gate it meets.
-KEPT = ("PATH", "COUNTS", "MEMBRANE_MUTANTS_SEEN")
+KEPT = ("PATH", "COUNTS", "MEMBRANE_MUTANT", "MEMBRANE_MUTANTS_SEEN")
 ZONE = {"floor.test": "127.0.0.1", "self.test": "203.0.113.2",
         "net.test": "11.9.9.9", "web.test": "11.0.0.8"}
 

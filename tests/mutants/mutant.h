@@ -2,10 +2,11 @@
  * What tests/mutants/schemata.py puts into a copy of the sources: all mutants
  * of a file are in it at once, and the environment says which one is on.
  *
- *	MEMBRANE_MUTANT		its number; none without. A program that is
- *				begun without an environment has it from a
- *				limit that nothing else has a use for, RLIMIT_RTTIME:
- *				MUTANT_LIMIT and the number
+ *	MEMBRANE_MUTANT		its number, or several with commas between; none
+ *				without. A program that is begun without an
+ *				environment has one from a limit that nothing else
+ *				has a use for, RLIMIT_RTTIME: MUTANT_LIMIT and the
+ *				number
  *	MEMBRANE_MUTANTS_SEEN	a file with a byte for each: 1 where it would
  *				have made a difference. The tests that a mutant
  *				is shown to.
@@ -23,27 +24,29 @@
 #include <unistd.h>
 
 #define MUTANT_LIMIT 1000000000000ul
+#define MUTANT_MAX   (1u << 16) /* numbers */
 
 /* One of each per program, whichever file's. */
-__attribute__((weak)) int mutant_now;
+__attribute__((weak)) unsigned char mutant_on[MUTANT_MAX];
 __attribute__((weak)) unsigned char *mutant_seen;
 __attribute__((weak)) unsigned mutant_count;
 
 __attribute__((weak, constructor)) void mutant_begin(void);
 void mutant_begin(void)
 {
-	const char *now = getenv("MEMBRANE_MUTANT");
+	char *now = getenv("MEMBRANE_MUTANT");
 	const char *seen = getenv("MEMBRANE_MUTANTS_SEEN");
 	struct rlimit limit;
 	struct stat st;
 	int fd;
 
-	if (now)
-		mutant_now = atoi(now);
-	else if (getrlimit(RLIMIT_RTTIME, &limit) == 0 &&
-		 limit.rlim_max != RLIM_INFINITY &&
-		 limit.rlim_max > MUTANT_LIMIT)
-		mutant_now = (int)(limit.rlim_max - MUTANT_LIMIT);
+	while (now && *now) {
+		mutant_on[strtoul(now, &now, 10) % MUTANT_MAX] = 1;
+		now += *now == ',';
+	}
+	if (!now && getrlimit(RLIMIT_RTTIME, &limit) == 0 &&
+	    limit.rlim_max != RLIM_INFINITY && limit.rlim_max > MUTANT_LIMIT)
+		mutant_on[(limit.rlim_max - MUTANT_LIMIT) % MUTANT_MAX] = 1;
 	if (!seen || mutant_seen)
 		return;
 	fd = open(seen, O_RDWR | O_CLOEXEC);
@@ -61,7 +64,7 @@ static inline int mutant(unsigned n)
 {
 	if (mutant_seen && n < mutant_count)
 		mutant_seen[n] = 1;
-	return mutant_now == (int)n;
+	return mutant_on[n];
 }
 
 /* What a mutant takes for a process is nobody else's, least of all everybody's. */

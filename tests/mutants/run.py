@@ -6,7 +6,11 @@
 All mutants of ROOMS are built at once (schemata.py), every test runs once and
 says in which of them it would meet a difference, and then each mutant, or each
 of the files, is shown to those tests, first the quick ones and those that
-noticed its neighbours, until one fails. K/M: of every M mutants the K-th, by
+noticed its neighbours, until one fails. What lives is on at once, all of it, in
+every test that meets any: where that fails, halves of it are tried, until one
+mutant by itself is found. What survives that meets its unit tests and oracles
+once more, built with sanitizers, as each change of the project does: they see
+what is read or written beside an object. K/M: of every M mutants the K-th, by
 number; a part of a night's work on a day.
 
 A verdict is in build/mutants/judged as soon as it is known, one a line:
@@ -15,6 +19,7 @@ A verdict is in build/mutants/judged as soon as it is known, one a line:
 
     killed     TEST fails; of some it is tried whether it passes without
     hung       TEST takes too much of the processor, or waits for nothing
+    lived      by itself; what others are on with it is not known yet
     survived   no test fails
     unseen     in no test it would make a difference
     STATE      of the tests, by number: what they were then
@@ -23,22 +28,25 @@ The order is by chance, always the same: what has been judged when a run is
 broken off is a sample of all. It goes on where it was, and what is there of an
 earlier run is taken: of files that are the same the mutants that died stay
 dead, and the others are shown to such tests as are new; with -r to all of them
-again. -n: from the beginning. -b: a mutant is shown to the tests that take so
-many seconds of the processor together, the cheapest for what they noticed
-first, and unit tests before golden cases.
+again. -n: from the beginning. -b: a mutant by itself is shown to the tests that
+take so many seconds of the processor together, the cheapest for what they
+noticed first, and unit tests before golden cases.
 
 Last is a table: for each folder what was killed, what survived, and what is
-equivalent, which tests/mutants/equivalent says with a reason. Those that
-survived are in build/mutants/survived. Status 1: some did.
+equivalent, which tests/mutants/equivalent says with a reason; it is shown with
+the others that live. Those that survived are in build/mutants/survived. Status
+1: some did.
 """
 import argparse
 import collections
 import concurrent.futures
 import contextlib
 import ctypes
+import fcntl
 import hashlib
 import importlib.machinery
 import importlib.util
+import itertools
 import json
 import os
 import pathlib
@@ -73,12 +81,11 @@ CHECKS = ["tests/check/schema"]
 LIVE = ["gate.py", "apart_live.py", "ask_live.py", "change_live.py",
         "decide_live.py", "flows_live.py", "l7_live.py", "origin_live.py",
         "pod_live.py", "source_live.py", "witness_live.py"]
-# The same, whole sessions: what of the gate they meet it cannot say, in a root of
-# its own, so all of it is taken to be met.
-SESSIONS = ["session_live.py"]
-SESSIONS_MEET = "runtime/gate/"
 FAILED = b"FAIL:"  # what they say at once of what is not so
-BUILD = ["make", "-s", "OPT=-O1 -DCOVERAGE -w", "WARN=", "all", "units"]
+BUILD = ["make", "-s", "OPT=-O1 -DCOVERAGE -w", "WARN="]
+SANITIZED = "build/sanitized"
+SANITIZED_TIMES = 5  # what they make of a test's time
+SANITIZED_S = 10     # and how much of it a mutant is shown
 SLOW_S = 5       # a test that takes longer of the processor is shown to nobody
 LIVE_S = 40      # and of those of LIVE
 LIVE_IDLE_S = 30
@@ -86,6 +93,8 @@ CASES_MAX = 200  # golden cases that a mutant is shown to
 CONTROL = 17     # of so many kills one is tried without the mutant
 LOOK_S = 0.25    # how often a program that has not ended is looked at
 DEAD = ("killed", "hung")
+# What a shell ignores for what it runs in the background, or Python for itself.
+IGNORED = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGPIPE)
 MUTANT_LIMIT = 10 ** 12  # mutant.h
 LIBC = ctypes.CDLL(None)
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
@@ -154,6 +163,11 @@ def mutate(files):
     print(said, end="", flush=True)
 
 
+def build(*goals):
+    subprocess.run([*BUILD, "-C", str(TREE), "-j%d" % os.cpu_count(), *goals],
+                   check=True, stdout=subprocess.DEVNULL)
+
+
 def prepare(files):
     """The tree with all mutants, built; their list. What is tested as it was is
     kept, and tests are brought to what they are now."""
@@ -173,8 +187,7 @@ def prepare(files):
         if not p.is_dir() and str(p.relative_to(TREE)) not in set(now):
             p.unlink()
     copy(now)
-    subprocess.run([*BUILD, "-C", str(TREE), "-j%d" % os.cpu_count()],
-                   check=True, stdout=subprocess.DEVNULL)
+    build("all", "units")
     return json.loads(MUTANTS.read_text())
 
 
@@ -245,9 +258,9 @@ def die_with_parent():
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
-def start(test, number, seen):
-    """A test in a session of its own; its process, and what it writes where
-    that says how it goes."""
+def start(test, numbers, seen):
+    """A test with these mutants in a session of its own; its process, and what
+    it writes where that says how it goes."""
     said, out = os.pipe() if test.speaks else (None, None)
     pid = os.fork()
     if pid:
@@ -257,14 +270,17 @@ def start(test, number, seen):
     try:
         die_with_parent()
         os.setsid()
+        for ignored in IGNORED:
+            signal.signal(ignored, signal.SIG_DFL)
         null = os.open("/dev/null", os.O_RDWR)
         for fd in 0, 1, 2:
             os.dup2(out if test.speaks and fd == 1 else null, fd)
         os.chdir(TREE)
-        os.environ.update(MEMBRANE_MUTANT=str(number),
+        os.environ.update(MEMBRANE_MUTANT=",".join(map(str, numbers)),
                           MEMBRANE_MUTANTS_SEEN=str(seen))
-        resource.setrlimit(resource.RLIMIT_RTTIME, (
-            MUTANT_LIMIT + number, MUTANT_LIMIT + number))
+        if len(numbers) == 1:
+            resource.setrlimit(resource.RLIMIT_RTTIME, (
+                MUTANT_LIMIT + numbers[0], MUTANT_LIMIT + numbers[0]))
         test.become()
     finally:
         os._exit(125)
@@ -275,7 +291,6 @@ class Test:
     whether it says how it goes."""
     speaks, slow_s, slow_idle_s = False, SLOW_S, 3 * SLOW_S
     asks = 1      # how much it asks in its time, beside a golden case
-    meets = None  # what it would meet, where it cannot say
 
     def idle_s(self):
         return 3 + 3 * self.clock_s
@@ -295,6 +310,20 @@ class Program(Test):
 
     def become(self):
         os.execv(self.file, [str(self.file), *self.args])
+
+
+class Sanitized(Program):
+    """The same of another build: whether that passes without a mutant is tried
+    with each kill."""
+
+    def __init__(self, plain):
+        super().__init__(plain.name)
+        self.name += ", sanitized"
+        self.path = "%s/%s" % (SANITIZED, plain.name)
+        self.file = TREE / self.path
+        self.seen, self.state = plain.seen, plain.state
+        self.cpu_s = SANITIZED_TIMES * plain.cpu_s
+        self.clock_s = SANITIZED_TIMES * plain.clock_s
 
 
 class Live(Program):
@@ -320,10 +349,6 @@ class Live(Program):
 
     def idle_s(self):
         return LIVE_IDLE_S
-
-
-class Session(Live):
-    meets = SESSIONS_MEET
 
 
 class Case(Test):
@@ -366,8 +391,7 @@ def tests():
     units = sorted(p.with_suffix("").relative_to(ROOT) for place in (
         "tests/unit/*/*.c", "tests/oracle/*.c") for p in ROOT.glob(place))
     checks = [p for p in CHECKS if (ROOT / p).exists()]
-    live = [kind(n) for kind, names in ((Live, LIVE), (Session, SESSIONS))
-            for n in names if (ROOT / "tests/live" / n).exists()
+    live = [Live(n) for n in LIVE if (ROOT / "tests/live" / n).exists()
             and os.geteuid() == 0]
     return [*(Program(str(p)) for p in [*units, *checks]), *live], [
         Case(p.name) for p in sorted((ROOT / "tests/cases").glob("*"))
@@ -375,10 +399,15 @@ def tests():
 
 
 def begin_worker(below):
-    """What a worker's tests write is below one folder; hung ones leave it. What
-    they leave running is the worker's child."""
-    tempfile.tempdir = os.environ["TMPDIR"] = tempfile.mkdtemp(dir=below)
-    os.chmod(tempfile.tempdir, 0o755)
+    """What a worker's tests write is below one folder, whose name is short, for
+    tests/run; hung ones leave it. What they leave running is the worker's
+    child."""
+    for n in itertools.count():
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(path := "%s/%d" % (below, n))
+            break
+    tempfile.tempdir = os.environ["TMPDIR"] = path
+    os.chmod(path, 0o755)
     die_with_parent()
     LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     if (TREE / "tests/run").exists():
@@ -387,11 +416,27 @@ def begin_worker(below):
 
 @contextlib.contextmanager
 def workers(jobs):
-    with tempfile.TemporaryDirectory(prefix="mutants-") as below:
+    with tempfile.TemporaryDirectory(prefix="m-") as below:
         os.chmod(below, 0o755)
         with concurrent.futures.ProcessPoolExecutor(
                 jobs, initializer=begin_worker, initargs=(below,)) as pool:
             yield pool
+
+
+def be_alone():
+    """What holds off a second run here; what one that was broken off has left
+    running is ended: a mutant's loop has no end."""
+    HERE.parent.mkdir(exist_ok=True)
+    lock = open(HERE.parent / "mutants.lock", "w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        sys.exit("%s: another run is under way here" % sys.argv[0])
+    for p in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            if os.readlink("/proc/%s/exe" % p).startswith("%s/" % TREE):
+                os.kill(int(p), signal.SIGKILL)
+    return lock
 
 
 def end_rest():
@@ -409,9 +454,9 @@ def end_rest():
             time.sleep(0.001)
 
 
-def show(test, number):
-    """How a test ends with a mutant: passes, killed, hung."""
-    status, _ = await_end(*start(test, number, ""), 1 + 6 * test.cpu_s,
+def show(test, numbers):
+    """How a test ends with mutants: passes, killed, hung."""
+    status, _ = await_end(*start(test, numbers, ""), 1 + 6 * test.cpu_s,
                           test.idle_s())
     if status in (0, 77):
         return "passes"
@@ -427,7 +472,7 @@ def meet(test, count):
     seen.write_bytes(bytes(count))
     seen.chmod(0o666)
     began = time.monotonic()
-    status, cpu_s = await_end(*start(test, 0, seen), test.slow_s,
+    status, cpu_s = await_end(*start(test, [], seen), test.slow_s,
                               test.slow_idle_s)
     how = ("takes too long" if status is None else
            "passes" if status in (0, 77) else "fails")
@@ -436,14 +481,9 @@ def meet(test, count):
 
 # --- which tests ------------------------------------------------------------
 
-def seen_by(test, mutants):
+def seen_by(test):
     """A byte for each number: whether the test would meet that mutant."""
-    seen = bytearray(
-        (HERE / "seen" / test.name.replace("/", "-")).read_bytes())
-    if test.meets:
-        for m in mutants:
-            seen[m["n"]] = m["file"].startswith(test.meets)
-    return bytes(seen)
+    return (HERE / "seen" / test.name.replace("/", "-")).read_bytes()
 
 
 def survey(pool, mutants):
@@ -473,7 +513,7 @@ def survey(pool, mutants):
     for t in every:
         vars(t).update(known[t.name])
         if t.how == "passes":
-            t.seen = seen_by(t, mutants)
+            t.seen = seen_by(t)
             some.append(t)
     return some, state
 
@@ -528,20 +568,71 @@ class Order:
 EVERY = []  # the tests, for workers: they are forked when it is filled
 
 
-def judge(number, indices):
+def judge(number, indices, control=CONTROL):
     """A mutant's fate, the test that it is from, how long it took, and tests
     that fail by themselves."""
     began, unsteady = time.monotonic(), []
     for test in (EVERY[i] for i in indices):
-        fate = show(test, number)
+        fate = show(test, [number])
         if fate == "passes":
             continue
-        if number % CONTROL == 0 and show(test, 0) != "passes":
+        if number % control == 0 and show(test, []) != "passes":
             unsteady.append(test.name)
             continue
         return fate, test.name, time.monotonic() - began, unsteady
-    return ("survived" if indices else "unseen", "-",
-            time.monotonic() - began, unsteady)
+    return "lived", "-", time.monotonic() - began, unsteady
+
+
+def rivals(test, sides):
+    """Of two sets that fail a test together, and neither alone, one of each."""
+    for i in 0, 1:
+        while len(sides[i]) > 1:
+            half = len(sides[i]) // 2
+            one, other = sides[i][:half], sides[i][half:]
+            sides[i] = one if show(
+                test, one + sides[1 - i]) != "passes" else other
+    return sides[0] + sides[1]
+
+
+def guilty(test, numbers):
+    """Of mutants that are on at once those that fail a test by themselves, each
+    with how, and pairs that do together."""
+    fate = show(test, numbers)
+    if fate == "passes":
+        return [], []
+    if len(numbers) == 1:
+        return [(numbers[0], fate)], []
+    half = len(numbers) // 2
+    sides = [numbers[:half], numbers[half:]]
+    (one, pairs), (other, more) = (guilty(test, s) for s in sides)
+    if not (one or pairs or other or more):
+        more = [rivals(test, sides)]
+    return one + other, pairs + more
+
+
+def judge_together(i, sets):
+    """What a test notices of mutants that live, pairs that are noticed only
+    together, in what time; None where it fails without any."""
+    began, test, found, pairs = time.monotonic(), EVERY[i], [], []
+    for numbers in sets:
+        if show(test, numbers) == "passes":
+            continue
+        if show(test, []) != "passes":
+            return None, [], time.monotonic() - began
+        some, more = guilty(test, numbers)
+        found, pairs = found + some, pairs + more
+    return found, pairs, time.monotonic() - began
+
+
+def apart(numbers, foes):
+    """As few sets as are easily found, none with two that are foes."""
+    sets = []
+    for n in numbers:
+        fit = next((s for s in sets if not foes[n] & s), None)
+        if fit is None:
+            sets.append(fit := set())
+        fit.add(n)
+    return [sorted(s) for s in sets]
 
 
 def verdicts():
@@ -613,12 +704,74 @@ def judge_all(pool, jobs, mutants, known, order, state):
                     print("fails by itself: %s" % name, flush=True)
                 if fate in DEAD:
                     order.told(m, by)
-                elif fate == "unseen" and was[0] == "survived":
-                    fate = "survived"  # of the new tests none met it
                 known[m["key"]] = [fate, by, was[2] + took, state]
                 out.write(line_of(m["key"], known[m["key"]]))
                 out.flush()
                 progress.step(known)
+
+
+def show_living(pool, jobs, living, known, since, order, state):
+    """To each test that is new to them, all at once of those that it would meet,
+    but those that disturb each other; the costly tests last: what dies before
+    need not be found there. Fills known; how long it took."""
+    lives, foes, spent = {m["n"]: m for m in living}, {}, 0.0
+    for m in living:
+        meets = any(t.seen[m["n"]] for t in order.every)
+        known[m["key"]] = ["survived" if meets else "unseen", "-",
+                           known.get(m["key"], ["", "", 0.0, 0])[2], state]
+        foes[m["n"]] = set()
+    newest = min((since.get(m["key"], 0) for m in living), default=state)
+    left = sorted(((i, t) for i, t in enumerate(order.every)
+                   if t.state > newest), key=lambda it: -it[1].clock_s)
+    progress, waiting = Progress(len(left)), {}
+    with JUDGED.open("a") as out:
+        while left or waiting:
+            while left and len(waiting) < jobs:
+                i, t = left.pop()
+                waiting[pool.submit(judge_together, i, apart([
+                    n for n, m in lives.items() if t.seen[n]
+                    and t.state > since.get(m["key"], 0)], foes))] = t
+            for done in concurrent.futures.wait(
+                    waiting, return_when="FIRST_COMPLETED").done:
+                t = waiting.pop(done)
+                found, pairs, took = done.result()
+                if found is None:
+                    print("fails by itself: %s" % t.name, flush=True)
+                for n, fate in found or []:
+                    if n in lives:
+                        key = lives.pop(n)["key"]
+                        known[key] = [fate, t.name, known[key][2], state]
+                        out.write(line_of(key, known[key]))
+                for a, b in pairs:
+                    foes[a].add(b)
+                    foes[b].add(a)
+                out.flush()
+                spent += took
+                progress.step(known)
+        out.write("".join(line_of(m["key"], known[m["key"]])
+                          for m in lives.values()))
+    return spent
+
+
+def show_sanitized(jobs, survivors, known, state):
+    """To unit tests and oracles of the other build, each by itself. Fills
+    known."""
+    EVERY[:] = [Sanitized(t) for t in EVERY if type(t) is Program
+                and t.name not in CHECKS
+                and any(t.seen[m["n"]] for m in survivors)]
+    build("B=" + SANITIZED, "SAN=1", *(t.path for t in EVERY))
+    index, order = {t: i for i, t in enumerate(EVERY)}, Order(
+        EVERY, SANITIZED_S)
+    with workers(jobs) as pool, JUDGED.open("a") as out:
+        waiting = {pool.submit(judge, m["n"], [index[t] for t in order.of(
+            m, 0)], 1): m["key"] for m in survivors}
+        for done in concurrent.futures.as_completed(waiting):
+            key, (fate, by, _, unsteady) = waiting[done], done.result()
+            for name in unsteady:
+                print("fails by itself, with sanitizers: %s" % name, flush=True)
+            if fate in DEAD:
+                known[key] = [fate, by, known[key][2], state]
+                out.write(line_of(key, known[key]))
 
 
 def equivalents():
@@ -634,10 +787,15 @@ def equivalents():
     return out
 
 
-def report(every, mutants, known, equivalent):
-    """every: the mutants there are, mutants: those that were shown."""
+def report(every, mutants, known, equivalent, spent):
+    """every: the mutants there are, mutants: those that were shown, spent: how
+    long it took to show all that lived together."""
     for key in sorted(set(equivalent) - {m["key"] for m in every}):
         print("tests/mutants/equivalent: there is no '%s'" % key)
+    for m in mutants:
+        if m["key"] in equivalent and known[m["key"]][0] in DEAD:
+            print("tests/mutants/equivalent: %s notices '%s'" % (
+                known[m["key"]][1], m["key"]))
     rows = collections.defaultdict(collections.Counter)
     survived = []
     for m in mutants:
@@ -656,27 +814,30 @@ def report(every, mutants, known, equivalent):
         total.update(row)
         print("%-30s %s" % (room, "".join("%11d" % row[f] for f in fates)))
     print("%-30s %s" % ("all", "".join("%11d" % total[f] for f in fates)))
-    print("%.2f hours of one worker" % (
-        sum(known[m["key"]][2] for m in mutants) / 3600))
+    print("%.2f hours of one worker, %.2f of them with all that lived" % (
+        (sum(known[m["key"]][2] for m in mutants) + spent) / 3600,
+        spent / 3600))
     return not survived
 
 
 def main():
     p = argparse.ArgumentParser()
-    p.add_argument("-j", type=int, default=os.cpu_count())
+    # Those that hang mostly wait.
+    p.add_argument("-j", type=int, default=4 * os.cpu_count())
     p.add_argument("-s", default="1/1", metavar="K/M")
-    p.add_argument("-b", type=float, default=20)
+    p.add_argument("-b", type=float, default=2)
     p.add_argument("-r", action="store_true")
     p.add_argument("-n", action="store_true")
     p.add_argument("files", nargs="*")
     o = p.parse_args()
     part, parts = map(int, o.s.split("/"))
+    lock = be_alone()
     if o.n:
         shutil.rmtree(HERE, ignore_errors=True)
     built = sources(ROOMS)
     wanted = sources(o.files or ROOMS)
     mutants = prepare(sorted({*built, *wanted}))
-    with workers(o.j) as pool:
+    with workers(min(o.j, os.cpu_count())) as pool:
         every, state = survey(pool, mutants)
     print("%d tests are shown mutants" % len(every), flush=True)
     EVERY[:] = every
@@ -686,9 +847,19 @@ def main():
         known = {k: v for k, v in known.items() if v[0] in DEAD}
     some = [m for m in mutants if m["n"] % parts == part % parts
             and m["file"] in wanted]
+    equivalent, order = equivalents(), Order(every, o.b)
+    since = {k: v[3] for k, v in known.items() if v[0] != "lived"}
     with workers(o.j) as pool:
-        judge_all(pool, o.j, some, known, Order(every, o.b), state)
-    return 0 if report(mutants, some, known, equivalents()) else 1
+        judge_all(pool, o.j, [m for m in some if m["key"] not in equivalent],
+                  known, order, state)
+        spent = show_living(pool, o.j, [m for m in some if known.get(
+            m["key"], [""])[0] not in DEAD], known, since, order, state)
+    survivors = [m for m in some if known[m["key"]][0] == "survived"
+                 and m["key"] not in equivalent]
+    if survivors:
+        show_sanitized(o.j, survivors, known, state)
+    lock.close()
+    return 0 if report(mutants, some, known, equivalent, spent) else 1
 
 
 if __name__ == "__main__":

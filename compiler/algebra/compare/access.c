@@ -517,7 +517,7 @@ static struct ir_dest kept_dest(struct access *x, const struct access_cell *c,
 
 	if (crosses_cell(x, c, rules))
 		return (struct ir_dest){.kind = IR_DEST_ANY};
-	if (c->both || rules[0] == rules[1] ||
+	if (rules[0] == rules[1] ||
 	    !intersect_dest(x->a, &rule_grant(&list[rules[0]])->dest, is, &met))
 		return *is;
 	return met;

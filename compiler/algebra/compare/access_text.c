@@ -207,12 +207,19 @@ static void put_http(struct arena *a, struct buf *b, struct access_set *set)
 		buf_adds(b, set->tls ? " over TLS" : " in the clear");
 }
 
+/* Kept by a rule about a name and one about an address, one of them new. */
+static bool crosses(const struct access_change *c)
+{
+	return c->has_before && !ir_dest_net(&c->was.grant->dest) !=
+					!ir_dest_net(&c->is.grant->dest);
+}
+
 /* A name and an address: the one that the rule is about, the other in words. */
 static const char *both_text(const struct access_change *c)
 {
 	const struct ir_request *r = &c->witness;
 
-	if (c->has_before)
+	if (crosses(c))
 		return ir_dest_net(&c->is.grant->dest)
 			       ? " (addresses granted now, under names that were)"
 			       : " (names granted now, at addresses that were)";

@@ -141,7 +141,7 @@ static void visit_ports(void *ctx, const struct cells_ports *p)
 	numbers_sort(p->ids, p->n);
 	add_cell(u, p->ids, p->n, &r);
 	for (uint32_t i = 0; i < p->n; i++)
-	private |= is_private(&u->s->rules.v[p->ids[i]]);
+		private |= is_private(&u->s->rules.v[p->ids[i]]);
 	if (private && !u->endpoint->to.has_addr) {
 		inside.has_addr = addr_parse(STR("10.0.0.1"), &inside.addr);
 		r = cells_connect(&inside, p->proto, p->shown);
@@ -297,22 +297,36 @@ static bool find_rules(struct arena *a, const struct ir_policy *p,
 	return all.complete;
 }
 
-/* Every destination, so that denials have something to deny. */
-static struct ir_policy all_granted(struct arena *a, const struct ir_policy *p)
+static void grant_all(struct arena *a, struct ir_policy *p, struct ir_dest dest)
 {
-	struct ir_policy out = *p;
-	struct ir_grant *g;
+	struct ir_grant *g = vec_push(a, &p->allow);
 
-	memset(&out.allow, 0, sizeof(out.allow));
-	memset(&out.ask, 0, sizeof(out.ask));
-	g = vec_push(a, &out.allow);
-	g->dest.kind = IR_DEST_ANY;
+	g->dest = dest;
 	g->from.layer = LAYER_GLOBAL; /* the floor grants no request */
 	g->private.set = g->private.v = true;
 	*vec_push(a, &g->ports) =
 		(struct ir_port){.proto = IR_PROTO_TCP, .lo = 1, .hi = 65535};
 	*vec_push(a, &g->ports) =
 		(struct ir_port){.proto = IR_PROTO_UDP, .lo = 1, .hi = 65535};
+}
+
+/*
+ * Every destination, so that denials have something to deny: '*' leads to no
+ * private address that has no name.
+ */
+static struct ir_policy all_granted(struct arena *a, const struct ir_policy *p)
+{
+	static const uint8_t families[] = {4, 6};
+	struct ir_policy out = *p;
+
+	memset(&out.allow, 0, sizeof(out.allow));
+	memset(&out.ask, 0, sizeof(out.ask));
+	grant_all(a, &out, (struct ir_dest){.kind = IR_DEST_ANY});
+	for (size_t i = 0; i < ARRAY_LEN(families); i++)
+		grant_all(a, &out,
+			  (struct ir_dest){.kind = IR_DEST_CIDR,
+					   .u.cidr.net.addr.family =
+						   families[i]});
 	return out;
 }
 

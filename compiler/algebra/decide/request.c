@@ -22,7 +22,7 @@ static int escaped_byte(struct str s, size_t i)
 	int lo = i + 2 < s.n ? ascii_hex(s.p[i + 2]) : -1;
 	int v = hi * 16 + lo;
 
-	if (lo < 0 || ascii_is_lower(s.p[i + 1]) ||
+	if (hi < 0 || lo < 0 || ascii_is_lower(s.p[i + 1]) ||
 	    ascii_is_lower(s.p[i + 2]) || ascii_is_unreserved((char)v) ||
 	    v == '/' || v == '\\' || v == '%' || v < 0x20 || v == 0x7f)
 		return -1;

@@ -3,11 +3,13 @@
  * wrong with it, and what it says. Those that it takes are oracle/calls's.
  */
 #include "compiler/algebra/compare/calls.h"
+#include "compiler/base/json.h"
 #include "compiler/base/limits.h"
 
 #include "tests/check.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* In the place of quotes, which would all have to be escaped here, is '. */
@@ -145,9 +147,29 @@ static void check_too_long(struct arena *a)
 	CHECK(calls_read(a, (struct str){p, n - 1}, &calls, &err) == 0);
 }
 
+/* What cJSON has of memory. */
+static size_t held;
+
+static void *hold_memory(size_t n)
+{
+	void *p = malloc(n);
+
+	held += p != NULL;
+	return p;
+}
+
+static void release_memory(void *p)
+{
+	held -= p != NULL;
+	free(p);
+}
+
 int main(void)
 {
+	cJSON_Hooks hooks = {hold_memory, release_memory};
 	struct arena *a = arena_new();
+
+	cJSON_InitHooks(&hooks);
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct calls calls = {.rules.n = 99};
@@ -162,6 +184,9 @@ int main(void)
 		CHECK((rc == 0) == (calls.rules.n != 99));
 	}
 	check_too_long(a);
+	/* The tree of a profile is gone with it, whether it was taken or not.
+	 */
+	CHECK_MSG(held == 0, "%zu", held);
 	arena_free(a);
 	return check_status();
 }

@@ -386,6 +386,28 @@ static void check_budget(void)
 	}
 }
 
+/*
+ * Where nothing is left that meets the first condition, its second one is not
+ * looked into: it takes no steps.
+ */
+static void check_short_cut(void)
+{
+	const struct calls_rule in = {.n = 1,
+				      .conditions = {{0, CALLS_EQ, 6, 0}}};
+	const struct calls_rule out[] = {
+		{.n = 2,
+		 .conditions = {{0, CALLS_EQ, 5, 0}, {1, CALLS_EQ, 0, 0}}},
+		{.n = 1, .conditions = {{0, CALLS_EQ, 6, 0}}},
+	};
+	const struct calls_rule *ins[] = {&in}, *outs[] = {&out[0], &out[1]};
+	struct calls_budget budget = {1000};
+	struct calls_point p;
+
+	CHECK(!calls_solve(&budget, ins, 1, outs, 2, &p));
+	/* The condition, and what is outside of each rule. */
+	CHECK_MSG(budget.steps == 1000 - 3, "%u", budget.steps);
+}
+
 /* --- bounds --------------------------------------------------------------- */
 
 /* That many entries about one name. */
@@ -426,6 +448,74 @@ static void check_bounds(void)
 	arena_free(a);
 }
 
+/*
+ * All of the call is open, which the last entry says: before, whatever is
+ * outside of the others has been tried, each of them about bits of its own.
+ */
+static void check_steps(void)
+{
+	struct arena *a = arena_new();
+	struct comparison c = {0};
+	struct err err = {0};
+	struct calls was, is;
+	struct buf b;
+
+	was = read_profile(a, "ERRNO", "", CALL("a", "ALLOW", ""));
+	buf_init(&b, a);
+	for (unsigned i = 0; i < 4; i++) {
+		buf_adds(&b, "{'names': ['a'], 'action': 'SCMP_ACT_ALLOW', "
+			     "'args': [");
+		for (unsigned k = 0; k < CALLS_ARGS; k++)
+			buf_addf(&b,
+				 "%s{'index': %u, 'op': 'SCMP_CMP_MASKED_EQ', "
+				 "'value': %llu, 'valueTwo': 0}",
+				 k ? ", " : "", k, 0x1fffull << 13 * i);
+		buf_adds(&b, "]}, ");
+	}
+	buf_adds(&b, CALL("a", "ALLOW", ""));
+	is = read_profile(a, "ERRNO", "", b.p);
+	CHECK(calls_compare(a, &was, &is, &c, &err) == -E2BIG);
+	CHECK_MSG(strcmp(err.text,
+			 "too many entries and conditions to be compared") == 0,
+		  "%s", err.text);
+	CHECK(c.changes.n == 0);
+	arena_free(a);
+}
+
+/*
+ * Entries that differ in the last argument alone, which is looked at when all
+ * that the others leave has been tried.
+ */
+static void check_read_steps(void)
+{
+	struct arena *a = arena_new();
+	struct calls calls;
+	struct err err = {0};
+	struct buf b;
+
+	buf_init(&b, a);
+	for (unsigned i = 0; i < LIMIT_CALLS_RULES; i++) {
+		buf_addf(
+			&b,
+			"%s{'names': ['a', 'b', 'c'], "
+			"'action': 'SCMP_ACT_ERRNO', 'errnoRet': %u, 'args': [",
+			i ? ", " : "", 1 + i);
+		for (unsigned k = 0; k < CALLS_ARGS - 1; k++)
+			buf_addf(&b,
+				 "{'index': %u, 'op': 'SCMP_CMP_NE', "
+				 "'value': %u}, ",
+				 k, 1 + i);
+		buf_addf(&b, "{'index': 5, 'op': 'SCMP_CMP_EQ', 'value': %u}]}",
+			 i);
+	}
+	CHECK(calls_read(a, str_of(profile_text(a, "ERRNO", "", b.p)), &calls,
+			 &err) == -E2BIG);
+	CHECK_MSG(strncmp(err.text, "too many entries and conditions about '",
+			  39) == 0,
+		  "%s", err.text);
+	arena_free(a);
+}
+
 int main(void)
 {
 	check_words();
@@ -434,6 +524,9 @@ int main(void)
 	check_stretches();
 	check_second();
 	check_budget();
+	check_short_cut();
 	check_bounds();
+	check_steps();
+	check_read_steps();
 	return check_status();
 }

@@ -178,6 +178,18 @@ static const struct compared_case cases[] = {
 	 "\tnew 'allow *.test:443': no-grant -> granted\n"
 	 "+ tcp/443 *.test | a.test:443\n"
 	 "\tnew 'allow *.test:443': ask -> granted\n"},
+	{"ask *.test:443\n", "allow **.test:443\n",
+	 "+ tcp/443 **.test | www.example.test:443\n"
+	 "\tnew 'allow **.test:443': no-grant -> granted\n"
+	 "+ tcp/443 **.test | example.test:443\n"
+	 "\tnew 'allow **.test:443': ask -> granted\n"},
+	{"allow **.test:443\n"
+	 "ask *.a.test:443\n",
+	 "ask *.a.test:443\n",
+	 "- tcp/443 **.test | example.test:443\n"
+	 "\told 'allow **.test:443': granted -> no-grant\n"
+	 "- tcp/443 **.test | www.a.test:443\n"
+	 "\told 'allow **.test:443': granted -> ask\n"},
 	{"allow a.test:443\n"
 	 "allow b.test:443\n"
 	 "ask c.test:443\n"
@@ -275,8 +287,8 @@ static const struct compared_case cases[] = {
 	 "allow b.test udp/443\n",
 	 "+ QUIC udp/443 203.0.113.8 under granted names | quic 203.0.113.8:443 a.test\n"
 	 "\told 'deny https://203.0.113.8/x': quic -> granted\n"},
-	/* QUIC is refused for a denial of both, since an address is granted that
-	   whoever is denied may have: not for another denial. */
+	/* QUIC is refused for a denial of both, since an address is granted
+	   that whoever is denied may have: not for another denial. */
 	{"allow a.test udp/443\n"
 	 "deny https://b.test/x\n",
 	 "allow a.test udp/443\n"
@@ -304,9 +316,36 @@ static const struct compared_case cases[] = {
 	 "deny a.test tcp/443\n",
 	 "- QUIC udp/443 a.test | quic a.test:443\n"
 	 "\tnew 'deny a.test tcp/443': granted -> quic\n"},
+	/* A denial of requests before a grant, as what refuses QUIC. */
+	{"allow a.test udp/443\n"
+	 "deny *.b.test tcp/443\n",
+	 "allow a.test udp/443\n"
+	 "allow *.test udp/443\n"
+	 "deny *.b.test tcp/443\n"
+	 "deny https://203.0.113.8/x\n",
+	 "+ udp/443 *.test | udp example.test:443\n"
+	 "\tnew 'allow *.test udp/443': no-grant -> granted\n"
+	 "- QUIC udp/443 203.0.113.8 under granted names | quic 203.0.113.8:443 a.test\n"
+	 "\tnew 'deny https://203.0.113.8/x': granted -> quic\n"},
+	/* Of what is over TCP, no QUIC. */
+	{"allow a.test tcp/443,udp/443\n"
+	 "deny 203.0.113.8/32 udp/443\n",
+	 "allow a.test tcp/443,udp/443\n"
+	 "deny 203.0.113.8/32 udp/443\n"
+	 "deny https://203.0.113.8/x\n",
+	 "- * https://203.0.113.8/x under granted names | GET https://a.test/x at 203.0.113.8\n"
+	 "\tnew 'deny https://203.0.113.8/x': granted -> denied\n"},
+	{"allow a.test tcp/443,udp/443\n"
+	 "allow 203.0.113.8/32 udp/443\n",
+	 "allow a.test tcp/443,udp/443\n"
+	 "allow 203.0.113.8/32 udp/443\n"
+	 "deny https://203.0.113.8/x\n",
+	 "- QUIC udp/443 203.0.113.8/32 | quic 203.0.113.8:443\n"
+	 "\tnew 'deny https://203.0.113.8/x': granted -> quic\n"
+	 "- * https://203.0.113.8/x under granted names | GET https://a.test/x at 203.0.113.8\n"
+	 "\tnew 'deny https://203.0.113.8/x': granted -> denied\n"},
 	/* Of several rules, which: the one that has to do with it. */
-	{"ask *\n",
-	 "allow https://b.test/x\n",
+	{"ask *\n", "allow https://b.test/x\n",
 	 "+ * https://b.test/x | GET https://b.test/x\n"
 	 "\tnew 'allow https://b.test/x': ask -> granted\n"
 	 "- tcp/1-65535 * | example.com:443\n"
@@ -347,8 +386,7 @@ static const struct compared_case cases[] = {
 	 "\tnew 'deny 203.0.113.9/32 tcp/80,tcp/443 http=GET': granted -> method\n"
 	 "- CONNECT 203.0.113.0/24 tcp/80,tcp/443 / in the clear (requests that are read now) | CONNECT http://203.0.113.1/\n"
 	 "\tnew 'deny 203.0.113.9/32 tcp/80,tcp/443 http=GET': granted -> method\n"},
-	{"allow a.test tcp/443-444 http=GET http=POST+/x\n",
-	 "",
+	{"allow a.test tcp/443-444 http=GET http=POST+/x\n", "",
 	 "- GET a.test tcp/443-444 /; GET,POST /x | GET https://a.test/\n"
 	 "\told 'allow a.test tcp/443-444 http=GET http=POST+/x': granted -> no-grant\n"},
 	{"ask *\n",
@@ -430,8 +468,7 @@ static const struct compared_case cases[] = {
 	 "\tnew 'deny www.a.test': granted -> method\n"
 	 "- CONNECT *.test tcp/1-65535 / in the clear (requests that are read now) | CONNECT http://example.test:443/\n"
 	 "\told 'allow *.test': granted -> method\n"},
-	{"ask http://a.test/ for=once\n",
-	 "allow *.test\n",
+	{"ask http://a.test/ for=once\n", "allow *.test\n",
 	 "+ tcp/1-65535 *.test | example.test:443\n"
 	 "\tnew 'allow *.test': no-grant -> granted\n"
 	 "+ * http://*.test/ | GET http://a.test/\n"
@@ -508,9 +545,9 @@ static const struct compared_case settings[] = {
  * Of many rules about one name: what refuses it now is looked for among all of
  * them for the first changes, and for each where the rules are few.
  */
-#define MANY	200u
-#define LOOKED	((1u << 15) / (MANY + 1)) /* access.c: REASONS_MAX */
-#define FEW	8u
+#define MANY   200u
+#define LOOKED ((1u << 15) / (MANY + 1)) /* access.c: REASONS_MAX */
+#define FEW    8u
 
 static void check_reasons(void)
 {
@@ -536,12 +573,51 @@ static void check_reasons(void)
 	vec_each(x, &c.changes) {
 		bool is_few = !str_starts(x->witness.name, STR("www."));
 
-		CHECK(x->way == ACCESS_LOST &&
-		      x->was.reason == REASON_GRANTED);
+		CHECK(x->way == ACCESS_LOST && x->was.reason == REASON_GRANTED);
 		few += is_few && x->is.reason == REASON_PORT;
 		port += !is_few && x->is.reason == REASON_PORT;
 	}
 	CHECK_MSG(port == LOOKED && few == FEW, "%u, %u", port, few);
+	test_policy_done(&old);
+	test_policy_done(&now);
+	arena_free(a);
+}
+
+/*
+ * The same of few rules that have many about requests: each of those counts as
+ * one. The last that is looked for goes beyond what is left.
+ */
+#define LARGE  5u /* grants, with so many rules each: */
+#define WITHIN 200u
+#define SMALL  40u
+#define SEEN   ((1u << 15) / (LARGE + SMALL + LARGE * WITHIN))
+
+static void check_request_reasons(void)
+{
+	struct test_policy old, now;
+	struct comparison c;
+	struct arena *a = arena_new();
+	uint32_t port = 0;
+	struct buf b;
+
+	buf_init(&b, a);
+	for (uint32_t i = 0; i < LARGE; i++) {
+		buf_addf(&b, "allow *.a.test tcp/%u", 10000 + i);
+		for (uint32_t k = 0; k < WITHIN; k++)
+			buf_addf(&b, " http=M%u+/p%u", k, k);
+		buf_addc(&b, '\n');
+	}
+	CHECK(test_policy_make(&now, arena_cstr(a, buf_str(&b))));
+	for (uint32_t i = 0; i < SMALL; i++)
+		buf_addf(&b, "allow *.a.test tcp/%u\n", 20000 + 2 * i);
+	CHECK(test_policy_make(&old, arena_cstr(a, buf_str(&b))));
+	compare_policies(a, &old.policy, &now.policy, &c);
+	CHECK_MSG(c.changes.n == SMALL, "%u", c.changes.n);
+	vec_each(x, &c.changes) {
+		CHECK(x->way == ACCESS_LOST && x->was.reason == REASON_GRANTED);
+		port += x->is.reason == REASON_PORT;
+	}
+	CHECK_MSG(port == SEEN, "%u", port);
 	test_policy_done(&old);
 	test_policy_done(&now);
 	arena_free(a);
@@ -554,5 +630,6 @@ int main(void)
 	compared_check(settings, ARRAY_LEN(settings), compared_read_yaml, false,
 		       compare_policies);
 	check_reasons();
+	check_request_reasons();
 	return check_status();
 }

@@ -209,7 +209,16 @@ static void check_options(void)
 		const struct docker_run_option *d =
 			docker_run_option((enum docker_run_id)i);
 		bool flag = d->type == DOCKER_RUN_FLAG;
+		struct option o = {.name = str_of(d->name),
+				   .value = STR("8")};
+		enum docker_times times = docker_effect_row(d->id)->times;
+		struct str key;
 		char way;
+
+		CHECK_MSG(docker_effect_key(&o, &key) ==
+				  (times != DOCKER_TIMES_SET &&
+				   times != DOCKER_TIMES_ORDER),
+			  "--%s has a key, or none", d->name);
 
 		CHECK_MSG(docker_effect_row(d->id)->effect !=
 				  DOCKER_EFFECT_NONE,
@@ -381,6 +390,31 @@ static void check_unchanged(void)
 	CHECK(compare_equal(&c) && !c.same_text && c.unchanged == 2);
 	test_policy_done(&old);
 	test_policy_done(&now);
+}
+
+/* As many entries as before, and none of them the same. */
+static void check_same_text(void)
+{
+	static const char *const pairs[][2] = {
+		{"allow *.a.test\nallow b.a.test\n",
+		 "allow *.a.test\nallow c.a.test\n"},
+		{"deny b.a.test\n", "deny c.a.test\n"},
+		{"allow *.a.test\nask b.a.test\n",
+		 "allow *.a.test\nask c.a.test\n"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
+		struct test_policy old, now;
+		struct comparison c;
+
+		CHECK(test_policy_make(&old, pairs[i][0]));
+		CHECK(test_policy_make(&now, pairs[i][1]));
+		compare_policies(now.a, &old.policy, &now.policy, &c);
+		CHECK_MSG(compare_equal(&c) && !c.same_text, "%s: %s",
+			  pairs[i][1], said(now.a, &c).p);
+		test_policy_done(&old);
+		test_policy_done(&now);
+	}
 }
 
 /* --- settings ------------------------------------------------------------- */
@@ -573,6 +607,47 @@ static void check_many_patterns(void)
 	}
 }
 
+/*
+ * Names and networks, each with a port of its own: so many pairs that nobody
+ * looks at all of them, and what was not looked at may have been widened.
+ */
+static void check_many_pairs(void)
+{
+	struct test_policy t;
+	struct comparison c;
+	struct buf b;
+	struct arena *a = arena_new();
+
+	buf_init(&b, a);
+	for (unsigned i = 0; i < 520; i++)
+		buf_addf(&b,
+			 "allow n%u.test tcp/%u\n"
+			 "allow 203.%u.%u.0/24 tcp/%u\n",
+			 i, 1 + i, 1 + i / 256, i % 256, 1001 + i);
+	CHECK(test_policy_make(&t, b.p));
+	compare_policies(a, &t.policy, &t.policy, &c);
+	CHECK_MSG(
+		str_is(said(a, &c),
+		       "~ more combinations of names and networks than can be compared\n"),
+		"%s", said(a, &c).p);
+	CHECK(compare_widens(&c) && !c.same_text);
+	test_policy_done(&t);
+	arena_free(a);
+}
+
+/* Nothing before a line is a part of it. */
+static void check_example(void)
+{
+	struct arena *a = arena_new();
+	struct str text = STR("**.pem");
+
+	CHECK(str_is(example_path(a, text, false), "file.pem"));
+	text = str_slice(text, 1, text.n);
+	CHECK(str_is(example_path(a, text, false), "file.pem"));
+	CHECK(str_is(example_path(a, text, true), "file.pem/file"));
+	arena_free(a);
+}
+
 int main(void)
 {
 	check_changes();
@@ -585,5 +660,8 @@ int main(void)
 	check_meet();
 	check_long_names();
 	check_many_patterns();
+	check_same_text();
+	check_many_pairs();
+	check_example();
 	return check_status();
 }

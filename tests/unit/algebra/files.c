@@ -280,10 +280,9 @@ static const struct compared_case cases[] = {
 	 "ignore a\n",
 	 USUAL "= read c*.pem | read cfile.pem\n"
 	       "\tnew 'ignore !c*.pem': granted -> granted\n"},
-	/* Lines that stand there twice, or hide nothing; and examples that do not
-	   show what a line does. */
-	{"readonly **/x\n",
-	 "",
+	/* Lines that stand there twice, or hide nothing; and examples that do
+	   not show what a line does. */
+	{"readonly **/x\n", "",
 	 "+ write **/x | write x\n"
 	 "\told 'readonly **/x': readonly -> granted\n" USUAL},
 	{"ignore ?\n",
@@ -299,25 +298,21 @@ static const struct compared_case cases[] = {
 	 "readonly !a/b\n",
 	 "- read a | read a\n"
 	 "\tnew 'ignore a': granted -> ignored\n" USUAL},
-	{"ignore !a/b\n",
-	 "",
+	{"ignore !a/b\n", "",
 	 "= read what nothing hides | read README.md\n"
 	 "\tnew '-': granted -> granted\n"
 	 "= write what nothing protects | write README.md\n"
 	 "\tnew '-': granted -> granted\n"},
-	{"",
-	 "ignore !c?.pem\n",
-	 USUAL
-	 "= read c?.pem | read cx.pem\n"
-	 "\tnew 'ignore !c?.pem': granted -> granted\n"},
+	{"", "ignore !c?.pem\n",
+	 USUAL "= read c?.pem | read cx.pem\n"
+	       "\tnew 'ignore !c?.pem': granted -> granted\n"},
 	{"readonly a/b/c\n"
 	 "readonly a/**\n",
 	 "readonly a/b/c\n"
 	 "readonly a/b/c\n",
 	 "+ write a/** | write a/file\n"
 	 "\told 'readonly a/**': readonly -> granted\n" USUAL},
-	{"readonly ?\n",
-	 "ignore !*\n",
+	{"readonly ?\n", "ignore !*\n",
 	 "+ write ? | write x\n"
 	 "\told 'readonly ?': readonly -> granted\n" USUAL
 	 "= read * | read file\n"
@@ -330,8 +325,7 @@ static const struct compared_case cases[] = {
 	 "\tnew 'ignore !a/b': granted -> granted\n"
 	 "= read a/b | read a/b\n"
 	 "\tnew 'ignore !a/b': granted -> granted\n" USUAL},
-	{"readonly !*\n",
-	 "",
+	{"readonly !*\n", "",
 	 "- write * | write .husky/\n"
 	 "\told 'readonly !*': granted -> readonly\n" USUAL},
 	{"ignore !a/b\n",
@@ -355,6 +349,59 @@ static const struct compared_case cases[] = {
 	 "\tnew 'ignore !a/b': granted -> granted\n"
 	 "= read a/b | read a/b\n"
 	 "\tnew 'ignore !a/b': granted -> granted\n" USUAL},
+	/* What takes something back in both, behind a line that one alone has.
+	 */
+	{"ignore *.pem\n"
+	 "ignore !ca.pem\n",
+	 "ignore x\n"
+	 "ignore *.pem\n"
+	 "ignore !ca.pem\n",
+	 "- read x | read x\n"
+	 "\tnew 'ignore x': granted -> ignored\n"
+	 "= read ca.pem | read ca.pem\n"
+	 "\tnew 'ignore !ca.pem': granted -> granted\n" USUAL},
+	/* Where all that people know is read-only, or hidden, but not all that
+	   there is. */
+	{"readonly README.md\n"
+	 "readonly main.c\n"
+	 "readonly Makefile\n"
+	 "readonly index.md\n",
+	 "readonly README.md\n"
+	 "readonly main.c\n"
+	 "readonly Makefile\n"
+	 "readonly index.md\n",
+	 "= read what nothing hides | read README.md\n"
+	 "\tnew '-': granted -> granted\n"
+	 "= write what nothing protects | write x\n"
+	 "\tnew '-': granted -> granted\n"},
+	{"ignore README.md\n"
+	 "ignore main.c\n"
+	 "ignore Makefile\n"
+	 "ignore index.md\n",
+	 "ignore README.md\n"
+	 "ignore main.c\n"
+	 "ignore Makefile\n"
+	 "ignore index.md\n",
+	 "= read what nothing hides | read x\n"
+	 "\tnew '-': granted -> granted\n"
+	 "= write what nothing protects | write x\n"
+	 "\tnew '-': granted -> granted\n"},
+	/* Folders are taken back by a line of which there is no example. */
+	{"ignore *\n"
+	 "ignore !**/\n",
+	 "ignore *\n"
+	 "ignore !**/\n",
+	 "= read **/ | read x/\n"
+	 "\tnew 'ignore !**/': granted -> granted\n"
+	 "= write what nothing protects | write x/\n"
+	 "\tnew '-': granted -> granted\n"},
+	/* What a folder holds is no change below it. */
+	{"readonly a/b\n", "readonly a\n",
+	 "- write a | write a\n"
+	 "\tnew 'readonly a': granted -> readonly\n" USUAL},
+	{"readonly a\n", "readonly a/b\n",
+	 "+ write a | write a\n"
+	 "\told 'readonly a': readonly -> granted\n" USUAL},
 	/* Lines of which there is no example. */
 	{"", "ignore ..\n", USUAL},
 	{"ignore a\n", "ignore a\nignore !..\n", USUAL},
@@ -474,6 +521,9 @@ static const struct {
 	{"readonly a\nreadonly !a\n", IR_NEVER_WRITE, "a", "write a"},
 	{"ignore x\nreadonly a/\n", IR_NEVER_WRITE, "a/b", ""},
 	{"ignore *\n", IR_NEVER_READ, "*", ""},
+	/* Sets of which there is no example. */
+	{"", IR_NEVER_READ, "**/", "read x/"},
+	{"", IR_NEVER_WRITE, " x", "write  x"},
 };
 
 static void check_never(void)

@@ -338,6 +338,75 @@ static void check_counts(void)
 	}
 }
 
+/* --- memory --------------------------------------------------------------- */
+
+/* What a visit takes lies behind all that the walk has so far. */
+static uint32_t fill_end(void *ctx, struct filewalk *w,
+			 const struct filewalk_end *e)
+{
+	struct visits *v = ctx;
+	struct str path;
+
+	memset(arena_alloc(v->a, 512), 0x41, 512);
+	path = filewalk_path(w, e->is_dir);
+	memset(arena_alloc(v->a, 512), 0x41, 512);
+	CHECK(str_is(path, e->is_dir ? "x/" : "x"));
+	v->visited++;
+	return 0;
+}
+
+/* Four states: nothing yet, what is no name, and all names. */
+static void check_filled(void)
+{
+	struct visits v = {.a = arena_new()};
+	const struct gitignore *none = gitignore_new(v.a);
+
+	CHECK(filewalk_run(filewalk_new(v.a, &none, 1), fill_end, &v));
+	CHECK(v.visited == 2);
+	arena_free(v.a);
+}
+
+/* Slashes, where the next function that is called has its variables. */
+static __attribute__((noinline)) void leave_slashes(void)
+{
+	volatile char room[1 << 15];
+
+	for (size_t i = 0; i < sizeof(room); i++)
+		room[i] = '/';
+}
+
+/* Below a directory of which nobody wants anything nothing is visited. */
+static void check_slashes(void)
+{
+	struct visits v;
+	struct filewalk *w = begin_walk(&v, "?/a");
+
+	v.keep = 0;
+	leave_slashes();
+	CHECK(filewalk_run(w, count_end, &v));
+	CHECK(v.visited == 4);
+	arena_free(v.a);
+}
+
+/* An automaton leaves the memory behind its own as it was. */
+static void check_room(void)
+{
+	static const char nothing[512];
+
+	for (unsigned n = 1; n <= 16; n++) {
+		struct arena *a = arena_new();
+		struct gitignore *g = gitignore_new(a);
+
+		for (unsigned i = 0; i < n; i++)
+			CHECK(gitignore_add(g, STR("x/"), NULL) ==
+			      GITIGNORE_OK);
+		(void)automaton_new(a, g);
+		CHECK(memcmp(arena_alloc(a, sizeof(nothing)), nothing,
+			     sizeof(nothing)) == 0);
+		arena_free(a);
+	}
+}
+
 /* --- automata ------------------------------------------------------------- */
 
 static bool is_sorted(const automaton_set *set)
@@ -442,5 +511,8 @@ int main(void)
 	check_kept();
 	check_stop();
 	check_counts();
+	check_filled();
+	check_slashes();
+	check_room();
 	return check_status();
 }

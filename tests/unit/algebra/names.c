@@ -289,6 +289,33 @@ static void check_deep(void)
 	arena_free(v.a);
 }
 
+/* '**' owes a name of its own, which has no room below so many labels. */
+static void check_deepest(void)
+{
+	struct visits v = {.a = arena_new()};
+	struct names *n = names_new(v.a);
+
+	add_stars(&v, n, 127, 127);
+	names_add(n, STR("**.a"), 1);
+	CHECK(names_each(n, keep_first, &v));
+	CHECK(v.n > 127 && v.first.n == LIMIT_NAME_BYTES);
+	arena_free(v.a);
+}
+
+/* What has more labels than a name as long as can be was walked before it. */
+static void check_long_behind(void)
+{
+	struct visits v = {.a = arena_new()};
+	struct names *n = names_new(v.a);
+	struct str name = long_name(v.a, LIMIT_NAME_BYTES);
+
+	names_add(n, name, 0);
+	names_add(n, STR("a.b.c.d.e"), 1);
+	CHECK(names_each(n, keep_first, &v));
+	CHECK_MSG(str_eq(v.first, name), "%.*s", STR_ARG(v.first));
+	arena_free(v.a);
+}
+
 /* Two classes at each of 18 labels are more than there may be. */
 static void check_many(void)
 {
@@ -309,6 +336,8 @@ int main(void)
 	check_long();
 	check_taken();
 	check_deep();
+	check_deepest();
+	check_long_behind();
 	check_many();
 	return check_status();
 }

@@ -132,6 +132,17 @@ static const struct {
 	 ""},
 	{"allow a.test udp/443\ndeny https://a.test/x\n", "a.test", "udp/443",
 	 "", "", "udp a.test:443"},
+	/* No request goes over UDP, though a rule of requests has the port. */
+	{"deny * tcp/1-500\nallow a.test tcp/443,udp/443\n"
+	 "allow https://*.test/x\n",
+	 "0.0.0.0/0", "", "POST", "/x", ""},
+	/* Where it is only stated, the name is none of the set: '*' would let
+	   pass unread what is read where the name led to the address. */
+	{"allow * tcp/443\nallow a.test tcp/443 inspect\n", "a.test", "",
+	 "CONNECT", "", ""},
+	/* A question is decided by rules of all ports. */
+	{"allow a.test tcp/22\nask a.test:443\ndeny a.test tcp/1-1000\n",
+	 "a.test", "", "", "", "resolve a.test"},
 };
 
 static struct ir_never set_of(struct arena *a, size_t i)

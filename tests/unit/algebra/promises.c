@@ -59,8 +59,23 @@ static const struct compared_case cases[] = {
 	 "tests: {never: [a.test], deny: [a.test:22]}\n", ""},
 };
 
+/* A word for a warning that there is no more. */
+static void check_unknown(void)
+{
+	struct compared x = {.c = {.with_kept = false}};
+	struct ir_waiver w = {.lint = -1, .reason = STR("so")};
+
+	compared_read_yaml(&x, "", "");
+	*vec_push(x.side[0].a, &x.side[0].policy.waivers) = w;
+	promises_compare(x.side[1].a, &x.side[0].policy, &x.side[1].policy,
+			 &x.c);
+	CHECK(str_is(compared_said(&x), "~ allow_lint - ?: so\n\told '-'\n"));
+	compared_done(&x);
+}
+
 int main(void)
 {
+	check_unknown();
 	compared_check(cases, ARRAY_LEN(cases), compared_read_yaml, false,
 		       promises_compare);
 	return check_status();

@@ -290,6 +290,59 @@ static const struct compared_case cases[] = {
 	 "\tnew '\"--env=A:2\"': granted -> granted\n"
 	 "= --env=A:1 | docker-arg --env=A:1\n"
 	 "\tnew '\"--env=A:1\"': granted -> granted\n"},
+	/* The last of its own option alone, and no other than the last. */
+	{"args: [--env=A=1, --env=A=2]\n", "args: [--env=A=1, --env=A=2]\n",
+	 "= --env=A=1 | docker-arg --env=A=1\n"
+	 "\tnew '--env=A=1': granted -> granted\n"
+	 "= --env=A=2 | docker-arg --env=A=2\n"
+	 "\tnew '--env=A=2': granted -> granted\n"},
+	{"args: [--hostname=a, --hostname=b, --domainname=x]\n",
+	 "args: [--hostname=b, --hostname=a, --domainname=x]\n",
+	 "~ the last of --hostname b -> a\n"
+	 "\tnew '--hostname=a'\n"
+	 "= --hostname=b | docker-arg --hostname=b\n"
+	 "\tnew '--hostname=b': granted -> granted\n"
+	 "= --hostname=a | docker-arg --hostname=a\n"
+	 "\tnew '--hostname=a': granted -> granted\n"
+	 "= --domainname=x | docker-arg --domainname=x\n"
+	 "\tnew '--domainname=x': granted -> granted\n"},
+	/* Of a set there is no last one, whatever is before it. */
+	{"args: [--hostname=a, --cap-add=CHOWN, --cap-add=KILL]\n",
+	 "args: [--hostname=a, --cap-add=KILL, --cap-add=CHOWN]\n",
+	 "= --hostname=a | docker-arg --hostname=a\n"
+	 "\tnew '--hostname=a': granted -> granted\n"
+	 "= --cap-add=KILL | docker-arg --cap-add=KILL\n"
+	 "\tnew '--cap-add=KILL': granted -> granted\n"
+	 "= --cap-add=CHOWN | docker-arg --cap-add=CHOWN\n"
+	 "\tnew '--cap-add=CHOWN': granted -> granted\n"},
+	/* What mounts nothing, or elsewhere, hides nothing. */
+	{"args: [-v, /srv/a:/workspace/a]\n", "args: [--env=A=1]\n",
+	 "~ --env=A=1 | docker-arg --env=A=1\n"
+	 "\tnew '--env=A=1': no-grant -> granted\n"
+	 "+ read /a, which --volume=/srv/a:/workspace/a covered\n"
+	 "\told '-v'\n"
+	 "+ write /a, which --volume=/srv/a:/workspace/a covered\n"
+	 "\told '-v'\n"
+	 "- --volume=/srv/a:/workspace/a | docker-arg --volume=/srv/a:/workspace/a\n"
+	 "\told '-v': granted -> no-grant\n"},
+	{"args: [-v, /srv/a:/workspace/a]\n", "args: [-v, /srv/b:/data]\n",
+	 "+ --volume=/srv/b:/data | docker-arg --volume=/srv/b:/data\n"
+	 "\tnew '-v': no-grant -> granted\n"
+	 "+ read /a, which --volume=/srv/a:/workspace/a covered\n"
+	 "\told '-v'\n"
+	 "+ write /a, which --volume=/srv/a:/workspace/a covered\n"
+	 "\told '-v'\n"
+	 "- --volume=/srv/a:/workspace/a | docker-arg --volume=/srv/a:/workspace/a\n"
+	 "\told '-v': granted -> no-grant\n"},
+	{"hardening: {tmpfs: [/workspace/a]}\n"
+	 "args: [-v, /srv/b:/workspace/a/b]\n",
+	 "hardening: {tmpfs: [/data]}\n",
+	 "+ read /a/b, which --volume=/srv/b:/workspace/a/b covered\n"
+	 "\told '-v'\n"
+	 "+ write /a/b, which --volume=/srv/b:/workspace/a/b covered\n"
+	 "\told '-v'\n"
+	 "- --volume=/srv/b:/workspace/a/b | docker-arg --volume=/srv/b:/workspace/a/b\n"
+	 "\told '-v': granted -> no-grant\n"},
 };
 
 /* What is kept is said where that was asked for. */

@@ -114,7 +114,15 @@ static const struct {
 	 "deny http://10.0.0.1/\n"
 	 "deny 10.0.0.1/32 http=GET+/x\n",
 	 "http://10.0.0.1/ tcp/80 dead by 10.0.0.1/32 tcp/1-65535,udp/1-65535 http [GET /x]\n"
-	 "http://10.0.0.1/ tcp/80 shadowed by 10.0.0.1/32 tcp/1-65535,udp/1-65535 http [GET /x]\n"},
+	 "10.0.0.1/32 tcp/1-65535,udp/1-65535 http [GET /x] overlaps by http://10.0.0.1/ tcp/80\n"
+	 "http://10.0.0.1/ tcp/80 overlaps by 10.0.0.1/32 tcp/1-65535,udp/1-65535 http [GET /x]\n"},
+	/* At a private address as at a public one: all is granted there. */
+	{"deny 10.0.0.1/32 tcp/80 http=GET+/x\n"
+	 "deny 10.0.0.1/32 tcp/80\n",
+	 "10.0.0.1/32 tcp/80 http [GET /x] shadowed by 10.0.0.1/32 tcp/80\n"},
+	{"deny fd00::1/128 tcp/80 http=GET+/x\n"
+	 "deny fd00::1/128 tcp/80\n",
+	 "fd00::1/128 tcp/80 http [GET /x] shadowed by fd00::1/128 tcp/80\n"},
 	{"deny a.test\n"
 	 "deny a.test tcp/443\n",
 	 "a.test tcp/443 shadowed by a.test tcp/1-65535,udp/1-65535\n"},
@@ -241,6 +249,19 @@ static const struct {
 	 "*.test tcp/443 overlaps by a.test tcp/1-1000\n"
 	 "a.test tcp/1-1000 overlaps by *.test tcp/443\n"
 	 "a.test tcp/443 for=session wait=1m dead by *.test tcp/443\n"},
+	/* An address has none behind it. */
+	{"deny * tcp/443,udp/443\n"
+	 "deny 169.254.0.0/16 tcp/443 http=*+/x/y\n",
+	 ""},
+	/* A name counts at public addresses and at private ones. */
+	{"deny * tcp/443\n"
+	 "deny *.test tcp/443-444\n"
+	 "deny 203.0.113.0/24 tcp/443-444\n"
+	 "deny a.test udp/9\n"
+	 "deny b.test udp/9\n",
+	 "* tcp/443 overlaps by *.test tcp/443-444\n"
+	 "*.test tcp/443-444 overlaps by * tcp/443\n"
+	 "203.0.113.0/24 tcp/443-444 overlaps by * tcp/443\n"},
 	{"deny 203.0.113.0/31\n"
 	 "deny 203.0.113.0/32\n"
 	 "deny 203.0.113.1/32\n",
@@ -276,9 +297,44 @@ static void check_order(void)
 	test_policy_done(&t);
 }
 
+/* So many lines, each with a port of its own, and all found to be of that use.
+ */
+static void check_lines(unsigned n, enum rule_list of, enum rule_use use,
+			const char *line, const char *rest)
+{
+	struct rule_finding *list[RULE_LISTS];
+	struct arena *a = arena_new();
+	struct test_policy t;
+	struct buf b;
+
+	buf_init(&b, a);
+	for (unsigned i = 0; i < n; i++)
+		buf_addf(&b, "%s,tcp/%u%s%u\n", line, 1000 + i, rest, i);
+	buf_addc(&b, '\0');
+	CHECK(test_policy_make(&t, b.p));
+	CHECK(rules_find(t.a, &t.policy, list));
+	for (unsigned i = 0; i < n; i++)
+		CHECK(list[of][i].use == use);
+	test_policy_done(&t);
+	arena_free(a);
+}
+
+/* As many rules in a cell as a list has room for, of denials with the grant
+ * that is beside them: what lies behind the last is no rule. */
+static void check_full(void)
+{
+	for (unsigned n = 4; n <= 16; n *= 2) {
+		check_lines(n, RULES_GRANTS, RULE_OVERLAPS,
+			    "allow a.test tcp/443", " http=GET+/x+/y");
+		check_lines(n - 1, RULES_DENIALS, RULE_USED,
+			    "deny a.test tcp/443", " http=GET+/x");
+	}
+}
+
 int main(void)
 {
 	check_rules();
 	check_order();
+	check_full();
 	return check_status();
 }

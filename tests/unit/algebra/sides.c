@@ -5,6 +5,7 @@
 #include "compiler/algebra/space/sides.h"
 
 #include "compiler/algebra/space/cells.h"
+#include "compiler/algebra/space/effects.h"
 
 #include "tests/unit/algebra/asked.h"
 
@@ -119,6 +120,21 @@ static void check_single(void)
 	test_policy_done(&t);
 }
 
+/* Where neither has any rule, which takes next to no memory. */
+static void check_no_rules(void)
+{
+	struct arena *a = arena_new();
+	struct sides s;
+
+	sides_init(&s, a, NULL, NULL);
+	CHECK(s.rules.n == 0);
+	arena_bound(64u << 20);
+	CHECK(effects_number(&s, false) && effects_number(&s, true));
+	arena_bound(0);
+	sides_done(&s);
+	arena_free(a);
+}
+
 /* --- what is the same ----------------------------------------------------- */
 
 /* Of all rules but denials and the floor's. */
@@ -176,8 +192,8 @@ static void check_same(void)
 /* --- decisions ------------------------------------------------------------ */
 
 /*
- * By all rules in a view: as decide_asked() says, and the rule that is named
- * for it.
+ * By all rules in a view, or by all but the denials of b.test and c.test, which
+ * nobody asks about: as decide_asked() says, and the rule that is named for it.
  */
 static const struct {
 	const char *policy, *request, *said;
@@ -211,6 +227,11 @@ static const struct {
 	 "method"},
 	{"ask 203.0.113.0/24\n", "CONNECT http://203.0.113.1/",
 	 "ask by 203.0.113.0/24 tcp/1-65535 for=session wait=1m"},
+	{"allow 203.0.113.0/24\ndeny 203.0.113.1\ndeny b.test\n",
+	 "CONNECT http://203.0.113.1/",
+	 "denied by 203.0.113.1/32 tcp/1-65535,udp/1-65535"},
+	{"allow a.test\ndeny b.test\n", "CONNECT http://a.test/", "method"},
+	{"allow *\ndeny b.test\n", "CONNECT http://a.test/", "method"},
 	/* QUIC, where requests are denied. */
 	{"allow a.test udp/443\n", "quic a.test:443",
 	 "granted by a.test udp/443"},
@@ -241,33 +262,46 @@ static const struct {
 	 "denied by 203.0.113.0/24 tcp/1-65535,udp/1-65535"},
 };
 
+/* A denial of others. */
+static bool is_aside(const struct rule *r)
+{
+	struct str name = ir_dest_name(&rule_grant(r)->dest);
+
+	return r->deny && (str_is(name, "b.test") || str_is(name, "c.test"));
+}
+
+static void check_one(size_t i, bool aside)
+{
+	struct ir_request r = {0};
+	struct decision d;
+	struct ruling got;
+	struct pair p;
+	struct str said;
+
+	begin_pair(&p, asked[i].policy, NULL);
+	asked_request(&p.was, asked[i].request, &r);
+	sides_clear(&p.s);
+	for (uint32_t k = 0; k < p.s.rules.n; k++)
+		if (!aside || !is_aside(&p.s.rules.v[k]))
+			sides_put(&p.s, k, NULL, 0);
+	got = sides_ask(&p.s, 0, &r);
+	d = decide_asked(p.was.a, &p.was.policy, NULL, &r);
+	CHECK_MSG(got.d.verdict == d.verdict && got.d.reason == d.reason,
+		  "%s: %s", asked[i].request, reason_name(d.reason));
+	said = got.rule == SIDES_NONE ? str_of(reason_name(got.d.reason))
+				      : arena_fmt(p.was.a, "%s by %.*s",
+						  reason_name(got.d.reason),
+						  STR_ARG(got.d.grant->canon));
+	CHECK_MSG(str_is(said, asked[i].said), "%zu %s:\n\t\t\"%.*s\"", i,
+		  asked[i].request, STR_ARG(said));
+	end_pair(&p);
+}
+
 static void check_asked(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(asked); i++) {
-		struct ir_request r = {0};
-		struct decision d;
-		struct ruling got;
-		struct pair p;
-		struct str said;
-
-		begin_pair(&p, asked[i].policy, NULL);
-		asked_request(&p.was, asked[i].request, &r);
-		sides_clear(&p.s);
-		for (uint32_t k = 0; k < p.s.rules.n; k++)
-			sides_put(&p.s, k, NULL, 0);
-		got = sides_ask(&p.s, 0, &r);
-		d = decide_asked(p.was.a, &p.was.policy, NULL, &r);
-		CHECK_MSG(got.d.verdict == d.verdict &&
-				  got.d.reason == d.reason,
-			  "%s: %s", asked[i].request, reason_name(d.reason));
-		said = got.rule == SIDES_NONE
-			       ? str_of(reason_name(got.d.reason))
-			       : arena_fmt(p.was.a, "%s by %.*s",
-					   reason_name(got.d.reason),
-					   STR_ARG(got.d.grant->canon));
-		CHECK_MSG(str_is(said, asked[i].said), "%zu %s:\n\t\t\"%.*s\"",
-			  i, asked[i].request, STR_ARG(said));
-		end_pair(&p);
+		check_one(i, false);
+		check_one(i, true);
 	}
 }
 
@@ -275,6 +309,7 @@ int main(void)
 {
 	check_merged();
 	check_single();
+	check_no_rules();
 	check_same();
 	check_asked();
 	return check_status();

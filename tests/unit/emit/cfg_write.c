@@ -41,7 +41,8 @@ static void check_refused(writer *write, struct str text)
 	write(&c, text, (struct span){7, 9});
 	CHECK_MSG(!c.ok && out.n == 0, "%.*s", STR_ARG(text));
 	CHECK(diags.errors == 1 && diags_get(&diags, 0, &view) &&
-	      view.id == DIAG_QUOTE && view.at.beg == 7 && view.at.end == 9);
+	      view.id == DIAG_QUOTE && view.at.beg == 7 && view.at.end == 9 &&
+	      view.help.n);
 }
 
 static void words(void)

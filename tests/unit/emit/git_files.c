@@ -164,6 +164,13 @@ static void check_long(void)
 	text = emitted(git_attributes_emit);
 	CHECK(has(text, "\n\"**\" filter=membrane\n"));
 	CHECK(!has(text, "!filter"));
+	/* and one that is taken back has none: nothing is hidden by it */
+	test_policy_init(&t, a, LAYER_GLOBAL);
+	add_pattern(".env");
+	add_pattern(back);
+	CHECK(test_policy_done(&t));
+	text = emitted(git_attributes_emit);
+	CHECK(has(text, ".env") && !has(text, "\"**\""));
 }
 
 static void check_excludes(void)

@@ -176,6 +176,16 @@ static void check_ingress(const char *policy, unsigned wanted)
  */
 
 static const struct row denials[] = {
+	/* two lists that would be one with nothing between their networks:
+	   "410::/12" and "4abc::/16", "410::/124" and "abc::/16" */
+	{"allow:\n"
+	 "  - {dest: \"400::/8\", ports: [80, 443]}\n"
+	 "  - {dest: \"abc::/16\", ports: [80, 443]}\n"
+	 "  - {dest: \"4abc::/16\", ports: [80, 443]}\n"
+	 "deny: [\"410::/12:80\", \"abc::/16:80\", \"410::/124:443\","
+	 " \"4abc::/16:443\"]\n",
+	 "80/TCP 400::/8 -410::/12 4abc::/16 | 4 6 5\n"
+	 "443/TCP 400::/8 -410::/124 abc::/16 | 4 6 5\n"},
 	/* of a network: what lies in it, the wider one alone, in order */
 	{"allow:\n"
 	 "  - " NET ":443\n"

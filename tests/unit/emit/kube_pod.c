@@ -134,6 +134,24 @@ static const struct row claimed[] = {
 	       "!" AGENT "volumeMounts[0].subPath\n"},
 };
 
+/* What the floor keeps has no mount, and takes none from who asks for it. */
+static void kept_by_floor(void)
+{
+	struct ir_pattern *first;
+	struct kube_rig t;
+	struct kube k;
+
+	kube_rig_body(&t, a, "readonly: [/a]\n");
+	first = t.c.policy.readonly.v;
+	CHECK(first->from.layer == LAYER_FLOOR);
+	first->line = STR("/a");
+	k = kube_begin(&t.c.in, "0123");
+	check_tree("floor", kube_pod_tree(&k),
+		   AGENT "volumeMounts[1].mountPath=/workspace/a\n" AGENT
+			 "volumeMounts[2].name=home\n");
+	kube_rig_done(&t);
+}
+
 /* --- of one session --------------------------------------------------------
  */
 
@@ -281,6 +299,7 @@ int main(void)
 	check_rows(policies, ARRAY_LEN(policies), KUBE_WORK_EMPTY);
 	check_rows(cloned, ARRAY_LEN(cloned), KUBE_WORK_GIT);
 	check_rows(claimed, ARRAY_LEN(claimed), KUBE_WORK_CLAIM);
+	kept_by_floor();
 	sessions();
 	topologies();
 	arena_free(a);

@@ -14,8 +14,73 @@ struct row {
 
 #define TLS	"tcp-request content "
 #define REQUEST "http-request "
+#define ASKED_ANY                                                              \
+	"# ask * tcp/443 for=session wait=1m  a-4c009263d8  .membrane.yaml:1\n"
 
 static const struct row rows[] = {
+	/* One network of two that touch, in whatever order they are written. */
+	{.policy = "upstream: {proxy: 'http://192.0.2.1:3128',"
+		   " direct: [10.128.0.0/9, 10.0.0.0/9]}\nallow: [a.test]",
+	 .file = "ruleset.nft",
+	 .part = "10.",
+	 .lines = "elements = { 10.0.0.0/8 }\n"},
+	/* Past the proxy for networks alone, nobody asks a resolver. */
+	{.policy = "upstream: {proxy: 'http://192.0.2.1:3128',"
+		   " direct: [10.128.0.0/9]}\nallow: [a.test]",
+	 .file = "ruleset.nft",
+	 .part = "@resolver",
+	 .lines = ""},
+	/* A URL that is asked about has stand-ins as a name has. */
+	{.policy = "ask: ['https://d.test/x/']",
+	 .file = "ruleset.nft",
+	 .part = "ask4_1",
+	 .lines = "set ask4_1 {\n"
+		  "ip daddr @ask4_1 tcp dport 443 redirect to :15004\n"},
+	/* A set names the rules of its own family, and of its own kind. */
+	{.policy = "allow: [{dest: 198.51.100.0/24, http: [{paths: [/x]}]},"
+		   " {dest: '2001:db8::/32', http: [{paths: [/x]}]}]",
+	 .file = "ruleset.nft",
+	 .part = "# allow",
+	 .lines =
+		 "# allow 198.51.100.0/24 tcp/1-65535 http [* /x]  g-c2e08cec39  .membrane.yaml:1\n"
+		 "# allow 2001:db8::/32 tcp/1-65535 http [* /x]  g-0286f005c5  .membrane.yaml:1\n"},
+	{.policy = "allow: [{dest: '*', http: [{paths: [/x]}]},"
+		   " {dest: a.test, http: [{paths: [/x]}]}]",
+	 .file = "ruleset.nft",
+	 .part = "# allow",
+	 .lines =
+		 "# allow * tcp/1-65535 http [* /x]  g-f20045833f  .membrane.yaml:1\n"
+		 "# allow a.test tcp/1-65535 http [* /x]  g-d9125dce5c  .membrane.yaml:1\n"},
+	{.policy = "ask: ['*:443', 'a.test:443']",
+	 .file = "ruleset.nft",
+	 .part = "# ask *",
+	 .lines = ASKED_ANY ASKED_ANY},
+	{.policy = "ask: ['*:443', 'a.test:443']",
+	 .file = "ruleset.nft",
+	 .part = "# ask a.test",
+	 .lines =
+		 "# ask a.test tcp/443 for=session wait=1m  a-a9c84709f1  .membrane.yaml:1\n"},
+	/* One port and one path, by one scheme, the other, and both. */
+	{.policy = "allow: [a.test]\n"
+		   "deny: ['http://b.test:8080/x', 'https://c.test:8080/x',"
+		   " {dest: d.test, ports: [8080], http: [{paths: [/x]}]}]",
+	 .file = "hosts.map",
+	 .part = ".d",
+	 .lines = "b.test .d3.\nc.test .d2.m.\nd.test .d1.m.\n"},
+	/* Some requests to the machine are denied, and not its name. */
+	{.policy = "deny: [{dest: host, http: [{methods: [PUT]}]}]\n"
+		   "allow: ['host:80']",
+	 .file = "names.map",
+	 .part = "deny host",
+	 .lines = ""},
+	/* What HAProxy looks at is the machine's as well. */
+	{.policy = "allow: ['host:3000', 10.0.0.0/8, a.test]\n"
+		   "deny: [{dest: 10.1.0.0/16, http: [{methods: [PUT]}]}]\n"
+		   "upstream: {proxy: 'http://192.0.2.1:3128'}",
+	 .file = "ruleset.nft",
+	 .part = "@cidr4_",
+	 .lines = "ip daddr @cidr4_1 tcp dport 1-65535 redirect to :15001\n"
+		  "ip daddr @cidr4_2 tcp dport 3000 redirect to :15001\n"},
 	/* A rule of which no path is below the URL's matches nothing. */
 	{.policy =
 		 "allow: [{dest: 'https://a.test/v1/', http: [{methods: [GET],"
@@ -84,6 +149,20 @@ static const struct row rows[] = {
 	 .part = "@requests",
 	 .lines =
 		 "ip daddr @host4_1 ip daddr @requests4 udp dport 443 jump quic\n"},
+	/* Of four classes of grants, as many as there is room for at first, and
+	 * not of the denials' behind them. */
+	{.policy =
+		 "allow: [{dest: a.test, ports: [443/udp]}, a.test:2, a.test:3,"
+		 " a.test:4]\n"
+		 "deny: [{dest: d.test, ports: [443/udp]},"
+		 " {dest: 198.51.100.0/24, ports: [443], http: [{paths: [/x]}]},"
+		 " {dest: q.test, ports: [443], http: [{paths: [/x]}]}]",
+	 .file = "ruleset.nft",
+	 .part = "jump quic",
+	 .lines =
+		 "ip daddr @host4_4 ip daddr @requests4 udp dport 443 jump quic\n"
+		 "ip daddr @host4_4 ip daddr @quic4_1 udp dport 443 jump quic\n"
+		 "ip6 daddr @host6_4 ip6 daddr @quic6_1 udp dport 443 jump quic\n"},
 	/* Without a packet filter HAProxy denies networks, over TCP. */
 	{.policy = "allow: [a.test]\n"
 		   "deny: [203.0.113.0/24, 198.51.100.0/24:22,"

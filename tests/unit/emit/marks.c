@@ -201,10 +201,22 @@ static void check_unasked(void)
 	driver_done(&plain);
 }
 
+/* The end of a line is its own, and not of the next. */
+static void check_line_ends(void)
+{
+	struct str text = STR("one\ntwo\n"), line;
+
+	CHECK(marks_line(text, 2, &line) == 1 && str_is(line, "one"));
+	CHECK(marks_line(text, 3, &line) == 1 && str_is(line, "one"));
+	CHECK(marks_line(text, 4, &line) == 2 && str_is(line, "two"));
+	CHECK(marks_line(text, 7, &line) == 2 && str_is(line, "two"));
+}
+
 int main(void)
 {
 	for (size_t i = 0; i < ARRAY_LEN(policies); i++)
 		check_policy(policies[i]);
 	check_unasked();
+	check_line_ends();
 	return check_status();
 }

@@ -134,6 +134,21 @@ static void check_many(const struct many *m)
 	driver_done(&c);
 }
 
+/* What else was refused before is no reason to say nothing of it. */
+static void check_behind(const struct many *m)
+{
+	struct compilation c;
+	uint32_t line;
+
+	CHECK(!planned(&c, text_of(m, LIMIT_CLASSES + 1)));
+	diags_init(&c.diags, c.a, &c.sources);
+	diag_error(&c.diags, DIAG_QUOTE, (struct span){0}, "another");
+	for (unsigned i = 0; i < 2; i++)
+		CHECK(refuses(&c, m->refusing[0]));
+	CHECK(count_errors(&c, m->id, &line) == 1);
+	driver_done(&c);
+}
+
 /* It stands at the first that is too many, however many come. */
 static void check_place(const struct many *m)
 {
@@ -288,6 +303,8 @@ int main(void)
 		check_many(&kinds[i]);
 	check_place(&kinds[0]);
 	check_place(&kinds[4]);
+	check_behind(&kinds[0]);
+	check_behind(&kinds[4]);
 	check_long();
 	check_bytes();
 	check_quotes();

@@ -84,6 +84,10 @@ static void check_version(void)
 				  (got && versions[i] &&
 				   strcmp(got, versions[i]) == 0),
 			  "%s", policies[i]);
+		/* what Tracee opens its own policy says */
+		CHECK_MSG(!cJSON_GetObjectItem(json, "sensitive") ==
+				  (versions[i] != NULL),
+			  "%s", policies[i]);
 		cJSON_Delete(json);
 	}
 }

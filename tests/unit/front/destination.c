@@ -5,6 +5,10 @@
 #include "compiler/front/word/request.h"
 #include "tests/unit/front.h"
 
+#define U4  "\303\274\303\274\303\274\303\274"
+#define U8  U4 U4
+#define A10 "aaaaaaaaaa"
+
 static const struct {
 	const char *text;
 	enum ir_dest_kind kind;
@@ -31,6 +35,12 @@ static const struct {
 	{"a.*", IR_DEST_PATTERN, "a.*", 0, 0, 0},
 	{"10.0.0.0.*", IR_DEST_PATTERN, "10.0.0.0.*", 0, 0, 0},
 	{"a.0xzz", IR_DEST_HOST, "a.0xzz", 0, 0, 0},
+	/* eight labels, for which there is room in the parser, and one more */
+	{"a.b.c.d.e.f.g.h", IR_DEST_HOST, "a.b.c.d.e.f.g.h", 0, 0, 0},
+	{"a.b.c.d.e.f.g.h.i", IR_DEST_HOST, "a.b.c.d.e.f.g.h.i", 0, 0, 0},
+	/* 64 bytes, of which an A-label of fewer is made */
+	{U8 U8 U8 U8, IR_DEST_HOST, "xn--tdaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 0,
+	 0, 0},
 	{"host:11434", IR_DEST_CIDR, "host", 11434, 11434, 0},
 	{"Host.Docker.Internal.:80", IR_DEST_CIDR, "host", 80, 80, 0},
 	{"http://host:3000/v1", IR_DEST_URL, "http://host:3000/v1", 0, 0, 0},
@@ -147,6 +157,9 @@ static const struct {
 	/* an "unequal" that is an "=" with a stroke, a soft hyphen alone */
 	{"\342\211\240.a", DIAG_IDN, 0, 3},
 	{"\302\255.a", DIAG_IDN, 0, 2},
+	/* what is wrong with all of it is said before the dot in it */
+	{"\303\274" A10 A10 A10 A10 "\343\200\202" A10 A10 A10, DIAG_LABEL, 0,
+	 75},
 };
 
 static void test_bad(void)
@@ -168,6 +181,31 @@ static void test_bad(void)
 				  v.at.end - t.at.beg == bad[i].end,
 			  "%s: %u to %u", bad[i].text, v.at.beg - t.at.beg,
 			  v.at.end - t.at.beg);
+		rig_done(&r);
+	}
+}
+
+/* A mask of all ones is the longest prefix, and no longer. */
+static void test_masks(void)
+{
+	static const char *const masks[][2] = {
+		{"10.0.0.0/255.255.255.255",
+		 "write the mask as a number: '/32'"},
+		{"10.0.0.0/255.255.255.254",
+		 "write the mask as a number: '/31'"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(masks); i++) {
+		struct diag_view v = {0};
+		struct ir_dest d;
+		struct text t;
+		struct rig r;
+
+		rig_init(&r);
+		t = rig_text(&r, str_of(masks[i][0]));
+		CHECK(!dest_parse(&r.c, &t, &d) && diags_get(&r.diags, 0, &v));
+		CHECK_MSG(str_is(v.help, masks[i][1]), "%s: %.*s", masks[i][0],
+			  STR_ARG(v.help));
 		rig_done(&r);
 	}
 }
@@ -410,6 +448,7 @@ int main(void)
 {
 	test_good();
 	test_bad();
+	test_masks();
 	test_lengths();
 	test_bytes();
 	test_requests();

@@ -5,6 +5,7 @@
 
 #include <malloc.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static struct answers kept;
 static struct addr addr = {ADDR_V4, {192, 0, 2, 1}};
@@ -67,8 +68,9 @@ static void ages(void)
 	CHECK(dns_msg_show(&a, &shown, 1) == 1 && shown.ttl_s == 3);
 	CHECK(dns_msg_reply(&q, a.rcode, &a, false, out, sizeof(out)) > 12);
 	q.id = 0;
-	CHECK(dns_msg_answer(out, dns_msg_reply(&q, a.rcode, &a, false, out, 512), &q,
-			     0, &a) == DNS_MSG_GOT_ANSWER);
+	CHECK(dns_msg_answer(out,
+			     dns_msg_reply(&q, a.rcode, &a, false, out, 512),
+			     &q, 0, &a) == DNS_MSG_GOT_ANSWER);
 	CHECK(a.ttl_s == 3 && addr_eq(&a.addrs[0].addr, &addr));
 	dns_msg_done(&a);
 	/* another one takes its place */
@@ -163,6 +165,76 @@ static void nameless(void)
 	CHECK(!answers_find(&kept, &q, 0, &a));
 }
 
+static void begin(void)
+{
+	answers_clear(&kept);
+	memset(&kept, 0, sizeof(kept));
+	answers_init(&kept);
+}
+
+/* What is known already takes its own place: nothing else goes for it. */
+static void renewed(void)
+{
+	const unsigned first = ANSWERS_MAX; /* in the first slot by now */
+	char name[32];
+
+	begin();
+	for (unsigned i = 0; i < ANSWERS_MAX + 5; i++) {
+		snprintf(name, sizeof(name), "n%u.test", i);
+		keep_address(name, 60, 0);
+	}
+	snprintf(name, sizeof(name), "n%u.test", first);
+	for (unsigned i = 0; i < 3; i++) {
+		keep_address(name, 60, 1000);
+		keep_address("n77.test", 60, 1000);
+	}
+	for (unsigned i = 5; i < ANSWERS_MAX + 5; i++) {
+		snprintf(name, sizeof(name), "n%u.test", i);
+		CHECK_MSG(a_ttl_of(name, 1000) ==
+				  (i == first || i == 77 ? 60 : 59),
+			  "%s", name);
+	}
+	answers_clear(&kept);
+}
+
+/* Who shares a bucket is told apart, also from what is in the first slot: of so
+ * many names some do. */
+static void shared_buckets(void)
+{
+	const unsigned many = 16 * ANSWERS_BUCKETS;
+	char name[32];
+
+	begin();
+	keep_address("first.test", 60, 0);
+	for (unsigned i = 0; i < many; i++) {
+		snprintf(name, sizeof(name), "n%u.test", i);
+		CHECK_MSG(a_ttl_of(name, 0) == 0, "%s", name);
+		keep_address(name, 60, 0);
+		CHECK_MSG(a_ttl_of(name, 0) == 60, "%s", name);
+		CHECK_MSG(ttl_of(name, LDNS_RR_TYPE_AAAA, 0) == 0, "%s", name);
+	}
+	answers_clear(&kept);
+}
+
+/* Of what is not kept no slot is read, also none before the first. */
+static void no_slot(void)
+{
+	const size_t page = 65536; /* at least one, and a slot */
+	const size_t size = page + sizeof(struct answers);
+	char *p =
+		mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct dns_query q = question_for("a.test", LDNS_RR_TYPE_A);
+	struct answers *s = (void *)(p + page);
+	struct dns_answer a;
+
+	CHECK(sizeof(struct answers_slot) <= page);
+	CHECK(p != MAP_FAILED &&
+	      mprotect(s, sizeof(*s), PROT_READ | PROT_WRITE) == 0);
+	answers_init(s);
+	CHECK(!answers_find(s, &q, 0, &a));
+	CHECK(munmap(p, size) == 0);
+}
+
 int main(void)
 {
 	answers_init(&kept);
@@ -171,5 +243,8 @@ int main(void)
 	not_kept();
 	bounded();
 	nameless();
+	renewed();
+	shared_buckets();
+	no_slot();
 	return check_status();
 }

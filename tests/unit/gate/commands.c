@@ -772,7 +772,7 @@ static void ready(void)
 	static char much[ANSWER_MAX];
 	struct haproxy h = haproxy_none();
 	eventfd_t opened = 0;
-	char mine[64];
+	char mine[64], both[80];
 	pid_t pid = fork();
 	int door, mute, was;
 
@@ -803,6 +803,9 @@ static void ready(void)
 	      strcmp(err.text, "HAProxy has no map /pins") == 0);
 	/* of an answer nothing is read that the one before it had */
 	ANSWERS(mine, "");
+	CHECK(haproxy_ready(&h, ADMIN, "/pins", &err) == -EPROTO);
+	snprintf(both, sizeof(both), "%sfound=no\n", mine);
+	ANSWERS(both, "none\n");
 	CHECK(haproxy_ready(&h, ADMIN, "/pins", &err) == -EPROTO);
 	ANSWERS("N");
 	CHECK(haproxy_ready(&h, ADMIN, "/pins", &err) == 0 &&

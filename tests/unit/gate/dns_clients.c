@@ -356,7 +356,7 @@ static void ends_of_a_client(void)
 	} cases[] = {{POLLIN, true, true},   {POLLHUP, true, true},
 		     {POLLERR, false, true}, {POLLNVAL, false, true},
 		     {POLLOUT, true, true},  {0, true, false},
-		     {POLLIN, false, false}};
+		     {POLLIN, false, false}, {POLLOUT | POLLIN, true, true}};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct dns_client c = {.fd = -1};
@@ -393,6 +393,45 @@ static void reset_client(void)
 	CHECK(c.fd == -1 && c.generation == 1);
 }
 
+/* What it said before it went is no question any more. */
+static void closed_client(void)
+{
+	const struct sockaddr_storage peer = {.ss_family = AF_INET};
+	struct dns_client c = {.fd = -1};
+	int pair[2];
+
+	dns_client_init(&c, &room);
+	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
+	dns_client_open(&c, pair[0], &peer, 0);
+	CHECK(send(pair[1], "\0\2ab", 4, 0) == 4);
+	dns_client_step(&c, POLLIN, 1);
+	CHECK(dns_client_asks(&c) == 2);
+	dns_client_step(&c, POLLERR, 1);
+	CHECK(c.fd == -1 && dns_client_asks(&c) == 0 && c.generation == 1);
+	close(pair[1]);
+}
+
+/* What is no message is not answered; to a connection that is an end, and no
+ * other is that connection's. */
+static void no_messages(void)
+{
+	static const char bad[13] = {0, 11};
+	uint16_t id;
+	int fd;
+
+	rig_open("udp", GRANTS);
+	fd = connected();
+	ask_by(fd, "no.test", 1);
+	SAID(heard_by(fd, &id), "NXDOMAIN");
+	CHECK(send(rig.agent, bad, 11, 0) == 11);
+	SAID(rig_ask("no.test", LDNS_RR_TYPE_A), "NXDOMAIN");
+	ask_by(fd, "no.test", 2);
+	SAID(heard_by(fd, &id), "NXDOMAIN");
+	CHECK(id == 2 && send(fd, bad, 13, 0) == 13 && is_closed(fd));
+	close(fd);
+	rig_close();
+}
+
 int main(void)
 {
 	many_questions();
@@ -405,5 +444,7 @@ int main(void)
 	without_a_resolver();
 	ends_of_a_client();
 	reset_client();
+	closed_client();
+	no_messages();
 	return check_status();
 }

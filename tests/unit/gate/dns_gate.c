@@ -1,6 +1,9 @@
 /* The resolver: what the agent is answered, what upstream is asked, what is
  * told of it, and in which order. */
+#include "compiler/base/sys/fdpass.h"
+#include "runtime/broker/broker.h"
 #include "tests/unit/gate/dns_rig.h"
+#include "tests/unit/gate/rooms.h"
 
 #define GRANTS                                                                 \
 	"floor 127.0.0.0/8\nprivate 10.0.0.0/8\ncover 10.1.0.0/16\n"           \
@@ -332,6 +335,59 @@ static void full_house(void)
 	rig_close();
 }
 
+/* --- how it goes on ----------------------------------------------------- */
+
+/* An empty datagram keeps nobody waiting. */
+static void empty_datagrams(void)
+{
+	rig_open("udp", GRANTS);
+	CHECK(send(rig.agent, "", 0, 0) == 0);
+	rig_send("no.test", LDNS_RR_TYPE_A, 1);
+	rig_step();
+	CHECK(!rig_is_silent(rig.agent));
+	SAID(rig_hear(), "NXDOMAIN");
+	rig_close();
+}
+
+/* Of an answer that is not kept nothing stays in memory. */
+static void nothing_left(void)
+{
+	size_t before = 0;
+
+	rig_open("udp", GRANTS);
+	for (unsigned i = 0; i < 3; i++) {
+		before = mallinfo2().uordblks;
+		SAID(rig_resolve("a.test", LDNS_RR_TYPE_TXT,
+				 "a.test 0 IN TXT x;a.test 0 IN TXT y"),
+		     "NOERROR 0 \"x\" \"y\"");
+	}
+	CHECK(mallinfo2().uordblks == before);
+	rig_close();
+}
+
+/* Where there is no way out but a broker's sockets upstream is asked by one of
+ * them. */
+static void by_a_broker(void)
+{
+	const struct broker_answer answer = {0};
+	int channel[2], made;
+
+	rig_open("udp", GRANTS);
+	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, channel) == 0);
+	made = rig_connect(SOCK_DGRAM, rig.up);
+	CHECK(fdpass_send(channel[1], &answer, sizeof(answer), made, 0));
+	rig.g.broker = channel[0];
+	rig_send("a.test", LDNS_RR_TYPE_A, 1);
+	SAID(rig_asked(), "a.test");
+	CHECK(ntohs(rig.asker.sin_port) == rig_port_of(made));
+	rig_say("a.test 60 IN A 11.0.0.1");
+	SAID(rig_hear(), "NOERROR 60 11.0.0.1");
+	close(channel[0]);
+	close(channel[1]);
+	close(made);
+	rig_close();
+}
+
 /* --- another plan ------------------------------------------------------- */
 
 static void use_other(const char *rest)
@@ -344,6 +400,7 @@ static void use_other(const char *rest)
 static void changes(void)
 {
 	struct names_match m;
+	unsigned files;
 
 	rig_open("udp", "ports 1 tcp/443\nname ** 1 - g-0000000001\n");
 	SAID(rig_resolve("kept.test", LDNS_RR_TYPE_A,
@@ -360,9 +417,11 @@ static void changes(void)
 	rig_send("a.test", LDNS_RR_TYPE_A, 3);
 	SAID(rig_asked(), "a.test");
 	CHECK(rig.g.n_live == 4);
+	files = open_files();
 	use_other("ports 2 tcp/80\nname *.test 2 - g-0000000002\n"
 		  "deny denied.test d-0000000003\n");
 	CHECK(rig.g.n_live == 1 && rig.n_found == 0 && rig.n_told == 3);
+	CHECK(open_files() == files - 3);
 	CHECK(rig.told[1].reason == REASON_DENIED &&
 	      strcmp(rig.told[1].name, "denied.test") == 0 &&
 	      strcmp(rig.told[1].id, "d-0000000003") == 0);
@@ -384,10 +443,40 @@ static void changes(void)
 	rig_close();
 }
 
+/* What was there when it was polled is no news of what came since, in the same
+ * place. */
+static void changed_after_poll(void)
+{
+	struct pollfd p[DNS_GATE_POLL];
+	struct names_match m;
+	int other;
+
+	rig_open("udp", GRANTS);
+	rig_send("a.test", LDNS_RR_TYPE_A, 1);
+	SAID(rig_asked(), "a.test");
+	rig_say("a.test 60 IN A 11.0.0.1");
+	dns_gate_poll(&rig.g, p);
+	CHECK(poll(p, ARRAY_LEN(p), RIG_WAIT_MS) == 1);
+	use_other("ports 1 tcp/443\nname b.test 1 - g-0000000001\n");
+	/* another number than that one's */
+	other = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+	(void)names_match(&rig.map, STR("b.test"), &m);
+	dns_gate_find(&rig.g, "b.test", &m, rig.now_ms);
+	CHECK(rig.g.live[0] && rig.g.n_live == 1);
+	SAID(rig_asked(), "b.test");
+	rig_say("b.test 60 IN A 11.0.0.2");
+	dns_gate_step(&rig.g, p, rig.now_ms);
+	CHECK(rig.n_found == 0 && rig.g.live[0]);
+	CHECK(rig_step_found(1) && strcmp(rig.found.addr, "11.0.0.2") == 0);
+	close(other);
+	rig_close();
+}
+
 /* --- what a person permitted -------------------------------------------- */
 
 static void finds(void)
 {
+	struct resolved_name *seen;
 	struct names_match m;
 
 	rig_open("udp", GRANTS);
@@ -402,6 +491,9 @@ static void finds(void)
 	      strcmp(rig.found.addr, "10.2.0.1") == 0);
 	/* the agent was told nothing, and knows no address */
 	CHECK(rig.n_told == 0 && rig.n_answered == 0);
+	CHECK(resolved_names_of(&rig.seen,
+				&(struct addr){ADDR_V4, {10, 2, 0, 1}}, &seen,
+				1) == 0);
 	/* again, of what is kept */
 	dns_gate_find(&rig.g, "x.in.test", &m, rig.now_ms);
 	CHECK(rig.n_found == 2 && rig.g.n_live == 0 && rig_is_silent(rig.up) &&
@@ -443,7 +535,11 @@ int main(void)
 	silence();
 	long_answers();
 	full_house();
+	empty_datagrams();
+	nothing_left();
+	by_a_broker();
 	changes();
+	changed_after_poll();
 	finds();
 	return check_status();
 }

@@ -266,6 +266,15 @@ static void renewed_kinds(void)
 	dns_gate_changed(&rig.g);
 	tick(182000);
 	CHECK(rig_is_silent(rig.up) && rig.g.n_live == 0);
+	/* neither granted nor denied any more */
+	seen("a.test")->used = true;
+	seen("a.test")->due_ms[SEEN_A] = 183000;
+	names_free(&rig.map);
+	rig_use_map("udp", "ports 1 tcp/443\nname *.other 1 - g-0000000001\n");
+	dns_gate_changed(&rig.g);
+	tick(183000);
+	CHECK(rig_is_silent(rig.up) && rig.g.n_live == 0 &&
+	      seen("a.test")->due_ms[SEEN_A] == 0);
 	rig_close();
 }
 

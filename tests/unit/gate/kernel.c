@@ -194,17 +194,43 @@ static void gate_end(bool ipv6)
 	       NULL) == ipv6);
 }
 
+#define SIX_OFF "/proc/sys/net/ipv6/conf/%s/disable_ipv6"
+
+static bool is_without_six(const char *name)
+{
+	char path[64], c = '0';
+	int fd;
+
+	snprintf(path, sizeof(path), SIX_OFF, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	CHECK(fd >= 0 && read(fd, &c, 1) == 1);
+	close(fd);
+	return c == '1';
+}
+
+/* What is made from now on is without IPv6; false: nobody may say so here. */
+static bool leave_out_six(void)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), SIX_OFF, "default");
+	return put_line(path, "1");
+}
+
 /* The agent's, whose other end is in another network then. */
 static void agent_end(bool ipv6)
 {
 	auto_rtnl struct rtnl rt = {0};
 	const struct rtnl_pair p = {
 		.name = LINK_AGENT_IF, .other = "there", .mtu = 1399};
+	bool left_out = leave_out_six();
 
 	CHECK(FINE(rtnl_open(&rt, 0, &err)) &&
 	      FINE(rtnl_make_pair(&rt, &p, &err)) &&
 	      FINE(rtnl_set_up(&rt, if_nametoindex("there"), true, &err)));
 	CHECK(FINE(link_agent_up(ipv6, &err)));
+	/* switched on where it is wanted, and nowhere else */
+	CHECK(!left_out || is_without_six(LINK_AGENT_IF) == !ipv6);
 	CHECK(is_up(LINK_AGENT_IF) && is_up("lo"));
 	CHECK(has(addresses(), "eth0/30 has 192.0.0.2\n"));
 	CHECK((strstr(list, "eth0/64 has fd00:6d65:6d62::2\n") != NULL) ==

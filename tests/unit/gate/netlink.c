@@ -72,12 +72,13 @@ static void talks(void)
 	CHECK(FINE(rtnl_open(&rt, 0, &err)));
 	seq = rt.seq + 1;
 	begin_kernel(says_nothing);
+	put_nothing(); /* which is none, and not the last */
 	put_message(RTM_NEWLINK, seq, 16)->nlmsg_flags = NLM_F_MULTI;
 	put_message(RTM_NEWLINK, seq, 16)->nlmsg_flags = NLM_F_MULTI;
 	put_message(NLMSG_DONE, seq, 4)->nlmsg_flags = NLM_F_MULTI;
 	put_failure(EIO);
 	CHECK(FINE(rtnl_dump(&rt, RTM_GETLINK, 16, count_messages, &n, &err)));
-	CHECK(n == 2 && kernel.at == 3);
+	CHECK(n == 2 && kernel.at == 4);
 	begin_kernel(says_nothing);
 	put_message(RTM_NEWLINK, seq + 1, 16)->nlmsg_flags = NLM_F_MULTI;
 	put_failure(EIO);
@@ -295,11 +296,45 @@ static void put_interfaces(unsigned n)
 		put_message(NLMSG_DONE, seq, 4)->nlmsg_flags = NLM_F_MULTI;
 }
 
+/* A way out by that interface. */
+static void put_default(uint32_t seq, uint32_t index)
+{
+	struct nlmsghdr *h =
+		put_message(RTM_NEWROUTE, seq, sizeof(struct rtmsg));
+	struct rtmsg *r = NLMSG_DATA(h);
+
+	h->nlmsg_flags = NLM_F_MULTI;
+	r->rtm_family = AF_INET;
+	r->rtm_table = RT_TABLE_MAIN;
+	r->rtm_type = RTN_UNICAST;
+	mnl_attr_put_u32(h, RTA_OIF, index);
+	kernel.v[kernel.n - 1].n = h->nlmsg_len;
+}
+
 static void alone(void)
 {
+	uint32_t index;
+
 	put_interfaces(LINK_IFS_MAX - 1);
 	CHECK(FINE(podlink_alone(&err)));
 	put_interfaces(LINK_IFS_MAX);
+	CHECK(is_error(podlink_alone(&err), -E2BIG,
+		       "the Pod has too many interfaces"));
+	/* one that is up is said, however many there are */
+	put_interfaces(LINK_IFS_MAX);
+	((struct ifinfomsg *)NLMSG_DATA((void *)kernel.v[0].room))->ifi_flags =
+		IFF_UP;
+	CHECK(is_error(podlink_alone(&err), -EBUSY,
+		       "the Pod has another interface, , which no policy is "
+		       "held on"));
+	/* behind the last there is none, whatever is known of routes: of these
+	 * the numbers' bytes would be one that is up, and no loopback */
+	put_interfaces(LINK_IFS_MAX);
+	kernel.n--;
+	memcpy(&index, (uint8_t[4]){1, 1, 1, 0}, sizeof(index));
+	for (uint32_t i = 0; i < LINK_GATEWAYS_MAX; i++)
+		put_default(3, index);
+	put_message(NLMSG_DONE, 3, 4)->nlmsg_flags = NLM_F_MULTI;
 	CHECK(is_error(podlink_alone(&err), -E2BIG,
 		       "the Pod has too many interfaces"));
 }
@@ -334,6 +369,7 @@ static void taken(void)
 	static struct podlink l;
 
 	CHECK(FINE(rtnl_open(&l.pod, 0, &err)));
+	close(0); /* a descriptor like others */
 	l.copy.index = 7;
 	for (uint8_t i = 1; i < 5; i++)
 		keep_address(&l.copy, i);
@@ -355,6 +391,41 @@ static void taken(void)
 			"\n20 505 0200000002000000 0800080000000000 080001000a000003\n"));
 		l.pod.seq = 0;
 	}
+	rtnl_done(&l.pod);
+}
+
+/* Those that there are, all of whose names are other ones, and a route by one
+ * whose number is the bytes of the name that is looked for. */
+static void list_others(const struct nlmsghdr *h)
+{
+	struct nlmsghdr *put;
+	uint32_t index;
+
+	if (h->nlmsg_type != RTM_GETLINK)
+		return;
+	for (unsigned i = 0; i < LINK_IFS_MAX; i++) {
+		put = put_message(RTM_NEWLINK, h->nlmsg_seq, 16);
+		((struct ifinfomsg *)NLMSG_DATA(put))->ifi_index = (int)i + 1;
+		put->nlmsg_flags = NLM_F_MULTI;
+	}
+	memcpy(&index, LINK_AGENT_IF, sizeof(index));
+	put_default(h->nlmsg_seq, index);
+	put = put_message(NLMSG_DONE, h->nlmsg_seq, 4);
+	put->nlmsg_flags = NLM_F_MULTI;
+}
+
+/* What was given back is looked for among so many interfaces as there is room
+ * for, and not behind them. */
+static void lost(void)
+{
+	static struct podlink l = {.netns = -1, .taken = true};
+
+	CHECK(FINE(rtnl_open(&l.pod, 0, &err)));
+	begin_kernel(says_yes);
+	kernel.look = list_others;
+	CHECK(is_error(podlink_return(&l, &err), -ENODEV,
+		       "there is no interface eth0") &&
+	      kernel.n > LINK_IFS_MAX && kernel.at == kernel.n);
 	rtnl_done(&l.pod);
 }
 
@@ -494,6 +565,7 @@ int main(void)
 	questions();
 	alone();
 	taken();
+	lost();
 	each_refused();
 	no_sockets();
 	return check_status();

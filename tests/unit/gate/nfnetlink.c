@@ -10,6 +10,7 @@
 #include <arpa/inet.h>
 #include <libnftnl/set.h>
 #include <malloc.h>
+#include <linux/netfilter/nf_conntrack_common.h>
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/netfilter/nfnetlink_conntrack.h>
@@ -28,6 +29,14 @@ static void log_answers(void)
 	put_answer(1, 0);
 	put_message(RECORD, 0, 4);
 	put_message(RECORD, 0, 4);
+	put_answer(2, 0);
+	CHECK(FINE(nflog_open(&l, 77, &err)) && kernel.at == 4);
+	mnl_socket_close(l.nl);
+	/* an empty one is none */
+	begin_kernel(says_nothing);
+	put_message(RECORD, 0, 4);
+	put_nothing();
+	put_answer(1, 0);
 	put_answer(2, 0);
 	CHECK(FINE(nflog_open(&l, 77, &err)) && kernel.at == 4);
 	mnl_socket_close(l.nl);
@@ -113,6 +122,53 @@ static void no_record(void *data, struct str prefix, const struct packet *p)
 	++*n;
 }
 
+static struct {
+	unsigned n;
+	char prefix[16];
+	uint16_t dport;
+} logged;
+
+static void take_record(void *data, struct str prefix, const struct packet *p)
+{
+	(void)data;
+	logged.n++;
+	logged.dport = p->dport;
+	snprintf(logged.prefix, sizeof(logged.prefix), "%.*s", STR_ARG(prefix));
+}
+
+/* A datagram to port 53, then a prefix of so many bytes. */
+static void put_record(const char *prefix, size_t n)
+{
+	static const uint8_t datagram[28] = {
+		[0] = 0x45, [3] = 28, [9] = 17, [23] = 53, [25] = 8};
+	struct nlmsghdr *h = put_message(RECORD, 0, sizeof(struct nfgenmsg));
+
+	mnl_attr_put(h, NFULA_PAYLOAD, sizeof(datagram), datagram);
+	mnl_attr_put(h, NFULA_PREFIX, n, prefix);
+	kernel.v[kernel.n - 1].n = h->nlmsg_len;
+}
+
+/* Whatever is behind a packet, it is none; a prefix has an end of its own, or
+ * it is none. */
+static void parts_of_records(void)
+{
+	struct nflog l;
+	uint64_t lost = 9;
+
+	begin_kernel(says_yes);
+	CHECK(FINE(nflog_open(&l, 77, &err)));
+	begin_kernel(says_nothing);
+	put_record("floor:", 7);
+	CHECK(FINE(nflog_read(&l, take_record, NULL, &lost, &err)) &&
+	      logged.n == 1 && logged.dport == 53 &&
+	      strcmp(logged.prefix, "floor:") == 0);
+	begin_kernel(says_nothing);
+	put_record("floor:", 6);
+	CHECK(FINE(nflog_read(&l, take_record, NULL, &lost, &err)) &&
+	      logged.n == 2 && logged.dport == 53 && !logged.prefix[0]);
+	mnl_socket_close(l.nl);
+}
+
 /* What there was no room for is counted, and reading goes on. */
 static void lost_records(void)
 {
@@ -128,6 +184,12 @@ static void lost_records(void)
 	put_failure(ENOBUFS);
 	CHECK(FINE(nflog_read(&l, no_record, &n, &lost, &err)) && lost == 2 &&
 	      n == 0 && kernel.at == 3);
+	/* an empty one is not the last */
+	begin_kernel(says_nothing);
+	put_nothing();
+	put_failure(ENOBUFS);
+	CHECK(FINE(nflog_read(&l, no_record, &n, &lost, &err)) && lost == 1 &&
+	      kernel.at == 2);
 	begin_kernel(says_nothing);
 	for (unsigned i = 0; i < NFLOG_READS_MAX + 1; i++)
 		put_failure(ENOBUFS);
@@ -171,6 +233,32 @@ static void room(void)
 }
 
 /* --- connection tracking -------------------------------------------------- */
+
+static unsigned n_attrs, n_status;
+
+static int take_status(const struct nlattr *a, void *data)
+{
+	(void)data;
+	n_attrs++;
+	n_status += (mnl_attr_get_type(a) == CTA_STATUS ||
+		     mnl_attr_get_type(a) == CTA_STATUS_MASK) &&
+		    mnl_attr_get_u32(a) == htonl(IPS_SRC_NAT);
+	return MNL_CB_OK;
+}
+
+static void look_for_status(const struct nlmsghdr *h)
+{
+	(void)mnl_attr_parse(h, sizeof(struct nfgenmsg), take_status, NULL);
+}
+
+/* Of whose source was changed, and not of whatever else has another bit. */
+static void status_asked_for(void)
+{
+	begin_kernel(says_yes);
+	kernel.look = look_for_status;
+	CHECK(FINE(conntrack_check(&err)) && n_attrs == 0);
+	CHECK(FINE(conntrack_forget(&err)) && n_attrs == 2 && n_status == 2);
+}
 
 static void tracking(void)
 {
@@ -227,11 +315,72 @@ static void asks_for_flows(const struct nlmsghdr *h)
 	(void)mnl_attr_parse(h, sizeof(struct nfgenmsg), take_mark, NULL);
 }
 
+static void put_counter(struct nlmsghdr *h, uint16_t which)
+{
+	struct nlattr *nest = mnl_attr_nest_start(h, which);
+
+	mnl_attr_put_u64(h, CTA_COUNTERS_PACKETS, 1);
+	mnl_attr_put_u64(h, CTA_COUNTERS_BYTES, 1);
+	mnl_attr_nest_end(h, nest);
+}
+
+/* A marked one, without counters it is none that anybody could tell of. */
+static void put_flow(bool counted)
+{
+	static const uint8_t src[4] = {192, 0, 0, 2}, dst[4] = {11, 0, 0, 1};
+	struct nlmsghdr *h = put_message(NFNL_SUBSYS_CTNETLINK << 8, 1,
+					 sizeof(struct nfgenmsg));
+	struct nlattr *tuple, *nest;
+
+	h->nlmsg_flags = NLM_F_MULTI;
+	tuple = mnl_attr_nest_start(h, CTA_TUPLE_ORIG);
+	nest = mnl_attr_nest_start(h, CTA_TUPLE_IP);
+	mnl_attr_put(h, CTA_IP_V4_SRC, 4, src);
+	mnl_attr_put(h, CTA_IP_V4_DST, 4, dst);
+	mnl_attr_nest_end(h, nest);
+	nest = mnl_attr_nest_start(h, CTA_TUPLE_PROTO);
+	mnl_attr_put_u8(h, CTA_PROTO_NUM, IPPROTO_TCP);
+	mnl_attr_put_u16(h, CTA_PROTO_SRC_PORT, htons(40000));
+	mnl_attr_put_u16(h, CTA_PROTO_DST_PORT, htons(443));
+	mnl_attr_nest_end(h, nest);
+	mnl_attr_nest_end(h, tuple);
+	if (counted) {
+		put_counter(h, CTA_COUNTERS_ORIG);
+		put_counter(h, CTA_COUNTERS_REPLY);
+	}
+	mnl_attr_put_u32(h, CTA_MARK, htonl(GATE_MARK_FLOW));
+	kernel.v[kernel.n - 1].n = h->nlmsg_len;
+}
+
+static void count_flow(void *data, const struct flow *f)
+{
+	unsigned *n = data;
+
+	*n += f->packet.dport == 443 && f->mark == GATE_MARK_FLOW;
+}
+
+/* One that cannot be read is not the one before it once more; an empty message
+ * is none, and not the last. */
+static void broken_flows(struct flows *f)
+{
+	unsigned n = 0;
+
+	begin_kernel(says_nothing);
+	put_flow(true);
+	put_flow(false);
+	put_nothing();
+	put_flow(false);
+	put_message(NLMSG_DONE, 1, 4)->nlmsg_flags = NLM_F_MULTI;
+	CHECK(FINE(flows_rest(f, count_flow, &n, &err)) && n == 1 &&
+	      kernel.at == 5);
+}
+
 static void rest_of_flows(void)
 {
 	struct flows f;
 
 	CHECK(FINE(flows_open(&f, &err)));
+	broken_flows(&f);
 	begin_kernel(says_nothing);
 	kernel.look = asks_for_flows;
 	put_message(NFNL_SUBSYS_CTNETLINK << 8, 1, 4)->nlmsg_flags =
@@ -437,6 +586,8 @@ static void classes(void)
 	CHECK(found == n);
 	nftset_next(&sets);
 	CHECK(nftset_note(&sets, &a, 1, 100000));
+	/* the longest time is the one that holds */
+	CHECK(nftset_note(&sets, &a, 1, 50));
 	nftset_take(&sets);
 	/* which it is told is there is not asked for */
 	begin_kernel(says_nothing);
@@ -633,8 +784,10 @@ int main(void)
 		return NOT_HERE;
 	log_answers();
 	log_questions();
+	parts_of_records();
 	lost_records();
 	room();
+	status_asked_for();
 	tracking();
 	rest_of_flows();
 	acknowledged();

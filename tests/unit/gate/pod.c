@@ -16,6 +16,7 @@
 #include <linux/rtnetlink.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -231,6 +232,24 @@ static bool has(struct buf *b, const char *text)
 	return memmem(s.p, s.n, text, strlen(text)) != NULL;
 }
 
+/* Behind the last there is none: where they end memory ends. */
+static void last_in_memory(struct buf *b)
+{
+	static const uint16_t two[] = {80, 8080};
+	const size_t page = 65536; /* at least one */
+	char *p = mmap(NULL, 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+		       -1, 0);
+	uint16_t *last = (void *)(p + page - sizeof(two));
+
+	CHECK(p != MAP_FAILED &&
+	      mprotect(p, page, PROT_READ | PROT_WRITE) == 0);
+	memcpy(last, two, sizeof(two));
+	b->n = 0;
+	podports_flows(last, 2, b);
+	CHECK(has(b, " masquerade to :8081-65535\n"));
+	CHECK(munmap(p, 2 * page) == 0);
+}
+
 static void ports(void)
 {
 	static const uint16_t two[] = {80, 8080};
@@ -299,6 +318,7 @@ static void ports(void)
 		CHECK_MSG(has(&b, ranges[i].rule), "%zu: %.*s", i,
 			  STR_ARG(buf_str(&b)));
 	}
+	last_in_memory(&b);
 	arena_free(a);
 }
 

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
+#include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <nftables/libnftables.h>
@@ -289,6 +290,24 @@ static void without_table(const struct podlink *l, const char *table)
 	remove_link("ports0");
 }
 
+/* What this process has of memory; under sanitizers nothing is said of it. */
+static size_t memory(void)
+{
+	struct mallinfo2 m = mallinfo2();
+
+	return m.uordblks + m.hblkhd;
+}
+
+/* Nor is any memory, but for malloc(3)'s own store. */
+static void nothing_kept(const struct podlink *l)
+{
+	size_t before = memory();
+
+	for (int i = 0; i < 4; i++)
+		without_table(l, "table inet ports");
+	CHECK_MSG(memory() < before + 16384, "%zu %zu", memory(), before);
+}
+
 /* A kernel without IPv6 has the other one. */
 static void without_six(const struct podlink *l)
 {
@@ -300,6 +319,7 @@ static void without_six(const struct podlink *l)
 	remove_link("ports0");
 	without_table(l, "table netdev ports");
 	without_table(l, "table inet ports");
+	nothing_kept(l);
 	aside = fcntl(0, F_DUPFD_CLOEXEC, 1);
 	lacks = NO_SIX;
 	CHECK(aside > 0 && close(0) == 0); /* a descriptor like others */
@@ -319,6 +339,7 @@ static void ports_of(const struct podlink *l)
 	static const uint16_t many[LIMIT_PUBLISHED + 1] = {1};
 	ino_t here = network(-1);
 	int fds[2] = {-1, -1}, more[2], before = next_fd(), held;
+	unsigned files = open_files();
 
 	CHECK(FINE(podports_open(l, ports, 0, fds, &err)) && fds[0] == -1);
 	CHECK(podports_open(l, many, LIMIT_PUBLISHED + 1, fds, &err) ==
@@ -330,8 +351,8 @@ static void ports_of(const struct podlink *l)
 	CHECK(podports_open(l, twice, 2, fds, &err) == -EADDRINUSE &&
 	      strcmp(err.text, "port 80 of the Pod: Address already in use") ==
 		      0);
-	CHECK(next_fd() == before && network(-1) == here &&
-	      !if_nametoindex("ports0"));
+	CHECK(next_fd() == before && open_files() == files &&
+	      network(-1) == here && !if_nametoindex("ports0"));
 	lacks = NO_SOCKETS;
 	CHECK(podports_open(l, ports, 2, fds, &err) == -EMFILE &&
 	      strcmp(err.text, "port 80 of the Pod: Too many open files") == 0);
@@ -450,8 +471,8 @@ static int in_namespaces(void)
 	CHECK(no_wire() == -ENODEV); /* the route went with it */
 	CHECK(add_default(&rt, if_nametoindex(LINK_AGENT_IF)) == 0);
 	fences();
-	too_much();
 	close(0); /* a descriptor like others */
+	too_much();
 	back = podlink_netns(&err);
 	CHECK(back == 0 && network(back) == network(-1));
 	take_and_return(back);

@@ -77,6 +77,10 @@ static void entries(void)
 	n = resolved_name(&seen, (struct str){name, LIMIT_NAME_BYTES});
 	CHECK(strlen(n->name) == LIMIT_NAME_BYTES);
 	CHECK(strcmp(resolved_name(&seen, STR("a.test"))->name, "a.test") == 0);
+	/* whatever stands behind it */
+	n = resolved_name(&seen, (struct str){"b.testing", 6});
+	CHECK(strcmp(n->name, "b.test") == 0);
+	CHECK(resolved_name(&seen, STR("b.test")) == n);
 }
 
 /* A slot that another name has is nothing of the old one's. */

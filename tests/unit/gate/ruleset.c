@@ -40,8 +40,10 @@
 	"a123456789012345678901234567890123456789"                             \
 	"0123456789012345678901234567890123456789"
 
-/* Of libnftables: which of its calls finds no memory, or NULL. */
-static const char *without;
+/* Of libnftables: which of its calls finds no memory, or NULL; what no command
+ * may have in it, or NULL; how often it was begun with. */
+static const char *without, *refused;
+static unsigned n_begun;
 
 /* These take the library's place in all of this program. */
 struct nft_ctx *nft_ctx_new(uint32_t flags)
@@ -50,7 +52,17 @@ struct nft_ctx *nft_ctx_new(uint32_t flags)
 
 	if (!real)
 		*(void **)&real = dlsym(RTLD_NEXT, "nft_ctx_new");
+	n_begun++;
 	return without && strcmp(without, "new") == 0 ? NULL : real(flags);
+}
+
+int nft_run_cmd_from_buffer(struct nft_ctx *ctx, const char *command)
+{
+	static int (*real)(struct nft_ctx *, const char *);
+
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "nft_run_cmd_from_buffer");
+	return refused && strstr(command, refused) ? -1 : real(ctx, command);
 }
 
 int nft_ctx_buffer_output(struct nft_ctx *ctx)
@@ -200,6 +212,12 @@ static void replaced(void)
 				   &err)));
 	CHECK(has(listed("inet membrane"), "11.0.0.1 timeout 1h") &&
 	      !strstr(list, "chain"));
+	/* a text whose last line has no end */
+	CHECK(FINE(ruleset_replace((struct str){next, strlen(next) - 1},
+				   STR("add element inet membrane host4_1 { "
+				       "11.0.0.2 timeout 1h }\n"),
+				   &err)));
+	CHECK(has(listed("inet membrane"), "11.0.0.2 timeout 1h"));
 	/* a text that the kernel lists in other words */
 	CHECK(ruleset_replace(
 		      STR("table inet membrane {\n\tchain a {\n\t\ttype filter "
@@ -230,6 +248,29 @@ static void tables_beside(void)
 	CHECK(FINE(fence_raise(&err)) && FINE(fence_lift(&err)));
 	CHECK(!*listed("inet fence") && FINE(fence_lift(&err)));
 	CHECK(FINE(ruleset_verify(STR(RULES), &err)));
+}
+
+/* What cannot be begun is not done, and what is listed in other words is not
+ * what was wanted. */
+static void tables_refused(void)
+{
+	static const char one[] = "table inet other {\n\tchain a {\n\t}\n}\n",
+			  two[] = "table inet other {\n\tchain b {\n\t}\n}\n",
+			  odd[] = "table inet other {\n\tchain a {\n\t\ttype "
+				  "filter hook input priority 0; policy "
+				  "accept;\n\t}\n}\n";
+
+	new_network(false);
+	CHECK(FINE(ruleset_put("inet other", STR(one), &err)));
+	refused = "add table";
+	CHECK(ruleset_put("inet other", STR(two), &err) == -EINVAL &&
+	      strcmp(err.text, "nft: no reason given") == 0);
+	CHECK(ruleset_drop("inet other", &err) == -EINVAL &&
+	      strcmp(err.text, "nft: no reason given") == 0);
+	refused = NULL;
+	CHECK(strcmp(listed("inet other"), one) == 0);
+	CHECK(ruleset_put("inet other", STR(odd), &err) == -EPROTO &&
+	      has(err.text, "line 3: written is '0;'"));
 }
 
 static struct addr addr_of(const char *text)
@@ -285,8 +326,9 @@ static void hosts(void)
 	ruleset_hosts_text(STR(all), &h, &text);
 	CHECK(text.n == 0);
 	new_network(false);
-	/* nothing to do, so nothing that there has to be */
-	CHECK(FINE(ruleset_hosts(STR(all), &h, &err)));
+	/* nothing to do, so nothing that there has to be, and nobody asked */
+	n_begun = 0;
+	CHECK(FINE(ruleset_hosts(STR(all), &h, &err)) && n_begun == 0);
 	hosts_of("10.0.0.6", "10.0.0.7", &h);
 	CHECK(FINE(ruleset_hosts(STR(TABLE("")), &h, &err)));
 	CHECK(is_refused(ruleset_hosts(STR(all), &h, &err)));
@@ -384,5 +426,6 @@ int main(void)
 	hosts();
 	no_memory();
 	nothing_kept();
+	tables_refused();
 	return check_status();
 }

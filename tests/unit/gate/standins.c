@@ -118,6 +118,20 @@ static void addresses_pass_for_a_while(void)
 	CHECK(passes("11.0.0.1", 199));
 }
 
+/* As another process may find it: a name that is about to be written. */
+static void unwritten(void)
+{
+	const char *name;
+	struct addr a;
+
+	CHECK(standins_take(s, STR("c.test"), 90000000, &a));
+	name = standins_name(s, &a);
+	CHECK(name && strcmp(name, "c.test") == 0);
+	*(char *)(uintptr_t)name = '\0';
+	CHECK(!standins_name(s, &a));
+	*(char *)(uintptr_t)name = 'c';
+}
+
 /* Where a connection goes, by the address that it is for. */
 /* U-15 */
 static void which_way(void)
@@ -160,5 +174,6 @@ int main(void)
 	no_memory();
 	addresses_pass_for_a_while();
 	which_way();
+	unwritten();
 	return check_status();
 }

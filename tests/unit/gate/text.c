@@ -11,6 +11,7 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static struct err err;
 
@@ -258,6 +259,7 @@ static void listings(void)
 	CHECK(same("icmp type frag-needed\n", "icmp type 4\n", 1));
 	/* a '#' within a line is no comment, nor is one in the listing */
 	CHECK(same("a \"# b\"\n", "a \"# b\"\n", 0));
+	CHECK(same("a # b\n", "a # b\n", 0));
 	CHECK(same("a\n# b\n", "a\n# b\n", 3));
 	CHECK(same("a\nb\nc\n", "a\nb\nd\n", 3));
 	CHECK(same("a\nb\n", "a\nb\nc\n", 3));
@@ -274,10 +276,35 @@ static void listings(void)
 	CHECK(same("set a {\n\telements = { 1 }\n}\n", "set a {\n}\n", 2));
 	CHECK(same("set a {\n}\nb\n", "set a {\n\telements = { 1 }\n", 2));
 	CHECK(same("a\n", "elements = { 1 }\na\n", 1));
+	CHECK(same("set a {\n}\n", "set a {\n\telements = { 1", 2));
 	CHECK(ruleset_has_set(STR("\tset host4 {\n"), "host4"));
 	CHECK(!ruleset_has_set(STR("\tset host4_1 {\n"), "host4"));
 	CHECK(!ruleset_has_set(STR("\tchain host4 {\n"), "host4"));
 	CHECK(!ruleset_has_set(STR("# set host4 {\n"), "host4"));
+}
+
+/* A text ends where it ends: what is behind it is no word and no line, and is
+ * not even read. */
+static void ends_of_texts(void)
+{
+	static const char words[] = "a set b\nc";
+	const size_t page = 65536, n = strlen(words); /* at least one */
+	char *p = mmap(NULL, 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+		       -1, 0);
+	struct str want, have, last;
+	unsigned line = 0;
+
+	CHECK(!ruleset_same((struct str){words, 7}, STR("a set b c"), &line,
+			    &want, &have) &&
+	      line == 1 && want.n == 0 && str_is(have, "c"));
+	CHECK(p != MAP_FAILED &&
+	      mprotect(p, page, PROT_READ | PROT_WRITE) == 0);
+	memcpy(p + page - n, words, n);
+	last = (struct str){p + page - n, n};
+	CHECK(ruleset_same(last, STR(words), &line, &want, &have));
+	CHECK(ruleset_same(STR(words), last, &line, &want, &have));
+	CHECK(ruleset_has_set(last, "b") && !ruleset_has_set(last, "c"));
+	CHECK(munmap(p, 2 * page) == 0);
 }
 
 static struct outlog out;
@@ -364,6 +391,7 @@ int main(void)
 	credentials();
 	sentinels();
 	listings();
+	ends_of_texts();
 	lines();
 	batches();
 	return check_status();

@@ -4,6 +4,7 @@
  * the others do they do meanwhile.
  */
 #include "runtime/gate/packet/rtnl.h"
+#include "runtime/gate/uplink.h"
 #include "tests/unit/gate/plans.h"
 
 #include <errno.h>
@@ -107,6 +108,23 @@ static void give_address(const char *name)
 	memcpy(&r.ifr_addr, &in, sizeof(r.ifr_addr));
 	CHECK(ioctl(fd, SIOCSIFADDR, &r) == 0);
 	close(fd);
+}
+
+static void give_address6(const char *name)
+{
+	static const uint8_t addr[16] = {0x20, 1, 0xd, 0xb8, [15] = 7};
+	auto_rtnl struct rtnl rt = {0};
+	struct nlmsghdr *h;
+	struct ifaddrmsg *a;
+
+	CHECK(FINE(rtnl_open(&rt, 0, &err)));
+	h = rtnl_begin(&rt, RTM_NEWADDR, NLM_F_CREATE | NLM_F_ACK);
+	a = mnl_nlmsg_put_extra_header(h, sizeof(*a));
+	a->ifa_family = AF_INET6;
+	a->ifa_prefixlen = 64;
+	a->ifa_index = if_nametoindex(name);
+	mnl_attr_put(h, IFA_ADDRESS, sizeof(addr), addr);
+	CHECK(rtnl_talk(&rt, h, NULL, NULL) == 0);
 }
 
 static void add_default(const char *name, uint8_t family)
@@ -242,6 +260,32 @@ static void unread(void)
 	}
 }
 
+/* What it is of is whether IPv6 reaches the world, and who the host is. */
+static void found(void)
+{
+	struct uplink u = {.kind = UPLINK_THERE};
+	struct names_hosts hosts = {0};
+	struct link_facts f = {0};
+	bool six = true;
+
+	begin_world(true, NULL);
+	CHECK(FINE(uplink_find(&u, &f, &hosts, &six, &err)) && !six);
+	CHECK(has_uplink(&f, LINK_SINK_IF) && hosts.n == f.n_gateways);
+	/* nothing is known where nothing can be read */
+	begin_world(false, NULL);
+	make_pair("up", "node");
+	give_address6("up");
+	add_default("up", AF_INET6);
+	six = false;
+	memset(&f, 0, sizeof(f));
+	hosts.n = 0;
+	CHECK_MSG(FINE(uplink_find(&u, &f, &hosts, &six, &err)) && six &&
+			  hosts.n == f.n_gateways,
+		  "%s %d %u %u", err.text, six, hosts.n, f.n_gateways);
+	world.fails = RTM_GETLINK;
+	CHECK(uplink_find(&u, &f, &hosts, &six, &err) == -EIO && !six);
+}
+
 /* --- the bridge's --------------------------------------------------------- */
 
 static bool bridge_comes(unsigned nth)
@@ -264,11 +308,24 @@ static bool third_comes(unsigned nth)
 	return nth == 1;
 }
 
+/* An address of IPv6, beside what the kernel gives by itself. */
+static bool has_six(const char *name)
+{
+	struct link_facts f;
+
+	CHECK(FINE(link_facts_read(&f, &err)));
+	for (uint32_t i = 0; i < f.n_ifs; i++)
+		if (strcmp(f.ifs[i].name, name) == 0)
+			return f.ifs[i].has_v6;
+	return false;
+}
+
 static void bridge(void)
 {
 	begin_world(true, bridge_comes);
 	CHECK(FINE(link_bridge_up(false, &err)));
-	CHECK(if_nametoindex(LINK_GATE_IF) && !if_nametoindex("eth7"));
+	CHECK(if_nametoindex(LINK_GATE_IF) && !if_nametoindex("eth7") &&
+	      !has_six(LINK_GATE_IF));
 	CHECK(world.quiet == 2 && world.n < POLLS_MAX &&
 	      world.waits[0] == LINK_BRIDGE_WAIT_MS &&
 	      world.waits[world.n - 1] == LINK_BRIDGE_WAIT_MS - 20000);
@@ -363,6 +420,7 @@ int main(void)
 	comes_late();
 	read_again();
 	unread();
+	found();
 	bridge();
 	forwarding();
 	no_forwarding();

@@ -6,6 +6,17 @@
 #include "tests/unit/gate/dns_rig.h"
 
 #include <errno.h>
+#include <sys/syscall.h>
+
+/* So much of what is sent the kernel takes at once. */
+static size_t takes = SIZE_MAX;
+
+/* In libc's place in all of this program. */
+ssize_t send(int fd, const void *p, size_t n, int flags)
+{
+	return syscall(SYS_sendto, fd, p, n < takes ? n : takes, flags, NULL,
+		       0);
+}
 
 static struct upstream u;
 static struct dns_query q;
@@ -18,8 +29,10 @@ static enum upstream_event ask(int64_t now_ms)
 	return upstream_ask(&u, &loopback, port, &q, now_ms);
 }
 
+/* An error of earlier is none of its own. */
 static enum upstream_event step(bool ready, int64_t now_ms)
 {
+	errno = EAGAIN;
 	return upstream_step(&u, &loopback, port, &q, ready, now_ms, &a);
 }
 
@@ -171,12 +184,16 @@ static void take_framed(int fd)
 {
 	uint8_t wire[512];
 	ldns_pkt_rcode rcode;
-	ssize_t n = recv(fd, wire, sizeof(wire), 0);
+	size_t n;
 
-	CHECK(n > 14 && (wire[0] << 8 | wire[1]) == n - 2);
-	CHECK(dns_msg_query(wire + 2, (size_t)n - 2, &rig.asked, &rcode) ==
-		      DNS_MSG_ASK &&
+	CHECK(recv(fd, wire, 2, MSG_WAITALL) == 2);
+	n = (size_t)(wire[0] << 8 | wire[1]);
+	CHECK(n > 12 && n < sizeof(wire) &&
+	      recv(fd, wire, n, MSG_WAITALL) == (ssize_t)n);
+	CHECK(dns_msg_query(wire, n, &rig.asked, &rcode) == DNS_MSG_ASK &&
 	      rig.asked.id == u.id);
+	/* and no more than that */
+	CHECK(recv(fd, wire, 1, MSG_DONTWAIT) == -1);
 }
 
 static void answered_by_tcp(void)
@@ -198,9 +215,49 @@ static void answered_by_tcp(void)
 		CHECK(send(fd, wire + i, 1, 0) == 1);
 		CHECK(wait_step(4) ==
 		      (i < n + 1 ? UPSTREAM_WAIT : UPSTREAM_ANSWER));
+		/* how long it is both of the first say together */
+		CHECK(u.want == (i == 0 ? 2 : n + 2));
 	}
 	CHECK(is_idle() && a.n_addrs == 1 && a.addrs[0].addr.b[3] == 4);
 	dns_msg_done(&a);
+	close(fd);
+	end();
+}
+
+/* The question goes out as it is taken, byte by byte. */
+static void asked_in_pieces(void)
+{
+	int fd = until_tcp(), on = 1;
+	size_t n = u.want;
+
+	CHECK(setsockopt(u.fd, SOL_TCP, TCP_NODELAY, &on, sizeof(on)) == 0);
+	takes = 1;
+	for (size_t i = 1; i < n; i++)
+		CHECK(wait_step(2) == UPSTREAM_WAIT && u.sending && u.n == i &&
+		      u.want == n);
+	takes = SIZE_MAX;
+	CHECK(wait_step(2) == UPSTREAM_WAIT && !u.sending && u.n == 0);
+	take_framed(fd);
+	close(fd);
+	end();
+}
+
+/* One that ends before it is whole, though of another there is more. */
+static void cut_by_tcp(void)
+{
+	uint8_t wire[512];
+	size_t n;
+	int fd = until_tcp();
+
+	CHECK(wait_step(2) == UPSTREAM_WAIT);
+	take_framed(fd);
+	n = rig_answer_of("a.test 60 IN A 11.0.0.6", LDNS_RCODE_NOERROR,
+			  wire + 2, sizeof(wire) - 2);
+	wire[0] = 0;
+	wire[1] = (uint8_t)(n - 1);
+	CHECK(send(fd, wire, n + 2, 0) == (ssize_t)n + 2);
+	CHECK(wait_step(3) == UPSTREAM_WAIT && u.want == n + 1);
+	CHECK(wait_step(3) == UPSTREAM_FAILED && is_idle());
 	close(fd);
 	end();
 }
@@ -343,6 +400,8 @@ static void by_a_broker(void)
 	struct broker_answer answer = {0};
 	struct broker_ask said;
 	int channel[2], made;
+	uint8_t wire[512];
+	size_t n;
 
 	begin();
 	CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, channel) == 0);
@@ -358,7 +417,20 @@ static void by_a_broker(void)
 	      said.word == BROKER_UDP &&
 	      said.size == sizeof(struct sockaddr_in) &&
 	      rig_port_in(&said.to) == port);
-	/* it goes nowhere, or is gone */
+	/* it goes nowhere, or is gone; by TCP alone, too */
+	answer.error = EACCES;
+	CHECK(fdpass_send(channel[1], &answer, sizeof(answer), -1, 0));
+	n = rig_answer_of("", LDNS_RCODE_NOERROR, wire, sizeof(wire));
+	wire[2] |= 2;
+	CHECK(sendto(rig.up, wire, n, 0, (struct sockaddr *)&rig.asker,
+		     sizeof(rig.asker)) == (ssize_t)n);
+	CHECK(wait_step(1) == UPSTREAM_FAILED && is_idle());
+	CHECK(recv(channel[1], &said, sizeof(said), 0) == sizeof(said) &&
+	      said.word == BROKER_TCP);
+	answer.error = 0;
+	CHECK(fdpass_send(channel[1], &answer, sizeof(answer), made, 0));
+	CHECK(ask(0) == UPSTREAM_WAIT && u.fd == STDIN_FILENO);
+	take_question();
 	answer.error = EACCES;
 	CHECK(fdpass_send(channel[1], &answer, sizeof(answer), -1, 0));
 	CHECK(step(false, UPSTREAM_WAIT_MS) == UPSTREAM_FAILED && is_idle());
@@ -377,6 +449,8 @@ int main(void)
 	asked_again();
 	nobody_there();
 	answered_by_tcp();
+	asked_in_pieces();
+	cut_by_tcp();
 	more_than_a_message();
 	failed_by_tcp();
 	silent_by_tcp();

@@ -43,7 +43,7 @@ static const struct canned {
 	 200,
 	 EVENT("agent", "destroy") EVENT("agent", "die") EVENT("gate", "die")
 		 EVENT("agent", "unpause") EVENT("tracer", "destroy")
-			 EVENT("agent", "create")},
+			 EVENT("agent", "create") EVENT("agent", "pause")},
 	{"GET /v1.48/events", 200, ""},
 	{"GET /v1.48/containers/json", 200,
 	 "[{\"Id\":\"c\",\"State\":\"running\",\"Labels\":{"
@@ -141,7 +141,7 @@ struct play {
 	unsigned ran;	   /* how often it was said to run */
 	/* What came of it: */
 	struct loop *r;
-	unsigned asked, started, viewed, held, released;
+	unsigned asked, started, viewed, held, released, paused;
 	int rc;
 	int64_t ms;
 	struct err err;
@@ -194,10 +194,19 @@ static int begun(const char *says)
 	return ends[0];
 }
 
+/* Lets go on who reads FIFO "paused"; the loop asks again until one does. */
 static bool on_paused(void *ctx, const char *container)
 {
-	(void)ctx;
-	(void)container;
+	struct play *p = ctx;
+	char path[64];
+	int fd;
+
+	CHECK(strcmp(container, "c") == 0);
+	p->paused++;
+	snprintf(path, sizeof(path), "%s/paused", dir);
+	fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	CHECK(fd < 0 || write(fd, "go\n", 3) == 3);
+	fd_close(&fd);
 	return false;
 }
 
@@ -369,7 +378,11 @@ static void test_status(struct arena *a)
 {
 	struct play p = {.gate = SERVE, .agent = "exit 7"};
 	struct play odd = {
-		.gate = SERVE, .agent = "exit 7", .session = "0dd456789abc"};
+		.gate = SERVE,
+		.agent = arena_fmt(a, "mkfifo %s/paused; read go <%s/paused; exit 7",
+				   dir, dir)
+				 .p,
+		.session = "0dd456789abc"};
 	struct play looked = {.gate = SERVE, .agent = "sleep 1; exit 9"};
 	struct play begins = {
 		.gate = SERVE, .agent = "sleep 1; exit 9", .first = ""};
@@ -381,8 +394,8 @@ static void test_status(struct arena *a)
 	CHECK(p.r->course.state == COURSE_ENDING && !p.r->was_killed);
 	/* an end that is told of before there was anything, or too early */
 	play(a, &odd);
-	CHECK_MSG(odd.rc == 7 && !odd.r->was_killed, "%d %s", odd.rc,
-		  odd.err.text);
+	CHECK_MSG(odd.rc == 7 && !odd.r->was_killed && odd.paused > 0, "%d %s",
+		  odd.rc, odd.err.text);
 	/* no event at all: that it runs is found out all the same */
 	play(a, &looked);
 	CHECK_MSG(looked.rc == 9 && looked.started == 1 && looked.ran == 1,

@@ -72,6 +72,8 @@ static const struct {
 	{"allow: [{dest: a.test, private: true}]",
 	 "allow: [{dest: a.test, private: true, ports: [443]}, {dest: a.test, ports: [80]}]",
 	 "", ""},
+	{"allow: [a.test]",
+	 "allow: [{dest: a.test, private: false, ports: [443]}]", "", ""},
 	{"allow: [{dest: a.test, private: false}]",
 	 "allow: [{dest: a.test, private: true, ports: [443]}]",
 	 "allow a.test tcp/443 private\n", ""},

@@ -1,3 +1,4 @@
+#include "compiler/base/limits.h"
 #include "compiler/front/bind/bind.h"
 #include "tests/check.h"
 #include "tests/policy.h"
@@ -175,9 +176,34 @@ static void check_preset_tests(void)
 	}
 }
 
+/* So many patterns of either list, of all layers, and one more. */
+static void check_patterns(void)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		bool readonly = i & 1, many = i & 2;
+		struct test_policy t;
+		ir_patterns *list;
+		struct doc *d;
+
+		CHECK(test_policy_make(&t, ""));
+		CHECK(of_floor(&t.policy.ignore) == t.policy.ignore.n);
+		d = test_doc(&t, LAYER_GLOBAL);
+		list = readonly ? &d->policy.readonly : &d->policy.ignore;
+		for (uint32_t n = readonly ? t.policy.readonly.n
+					   : t.policy.ignore.n;
+		     n < LIMIT_PATTERNS + many; n++)
+			*vec_push(t.a, list) = (struct ir_pattern){
+				.from.layer = LAYER_GLOBAL, .line = STR("x")};
+		CHECK(passes_layers(&t.ctx, &t.docs, &t.policy) == !many);
+		CHECK(t.diags.errors == many);
+		test_policy_done(&t);
+	}
+}
+
 int main(void)
 {
 	check_masks();
+	check_patterns();
 	check_preset_tests();
 	check_defaults();
 	check_spans();

@@ -190,6 +190,10 @@ static const struct {
 	{"masks: {fast: [a]}\nignore: [/a/x, \"!/a/x\"]", NULL,
 	 ""},
 	{"masks: {fast: [a]}\nignore: [/a, \"!/a\"]", NULL, ""},
+	/* what is hidden where it is no folder */
+	{"masks: {fast: [a]}\nignore: [/a, \"!/a/\"]", NULL,
+	 "15-16 E526 in 'a' something is hidden | a fast folder is as it is on the host: name a smaller one, as 'node_modules/' or '.git/objects/'\n"
+	 "config.yaml:2:10: note: here\n"},
 	{"masks: {fast: [a]}\nignore: [/a/x/]", NULL,
 	 "15-16 E526 in 'a' something is hidden | a fast folder is as it is on the host: name a smaller one, as 'node_modules/' or '.git/objects/'\n"
 	 "config.yaml:2:10: note: here\n"},

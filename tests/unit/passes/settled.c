@@ -340,6 +340,9 @@ int main(void)
 		layered_two(&l, list[i].global, list[i].workspace);
 		CHECK_MSG(layered_normalise(&l), "%s", list[i].global);
 		got = settled(&l);
+		/* Whoever appends to one asks whether there is room. */
+		CHECK(l.p.allow.n <= l.p.allow.cap &&
+		      l.p.ask.n <= l.p.ask.cap && l.p.deny.n <= l.p.deny.cap);
 		CHECK_MSG(str_is(got, list[i].want), "%s\n%s\n%.*s",
 			  list[i].global,
 			  list[i].workspace ? list[i].workspace : "",

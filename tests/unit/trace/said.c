@@ -82,6 +82,8 @@ static const struct {
 	{"engine: tracee, version: 0.22.9, events: [chmod_common]",
 	 "50-62 E606 Tracee 0.22.9 has no event 'chmod_common'\n"
 	 "config.yaml:1:34: note: it came later\n"},
+	{"engine: tracee, version: 0.22.9, events: [\"chmod_com*\"]",
+	 "50-62 E600 no event matches 'chmod_com*'\n"},
 	{"engine: tracee, version: 0.23.2, events: [hidden_inodes]",
 	 "hidden_inodes\n"},
 	{"engine: tracee, version: 0.23.3, events: [hidden_inodes]",
@@ -157,6 +159,8 @@ static const struct {
 	 "55-59 E601 'comm': a filter without an operator | write NAME=VALUE or NAME!=VALUE\n"},
 	{"events: [{event: sched_process_exec, filters: [=a]}]",
 	 "55-57 E601 '=a': blanks around name or value | write NAME=VALUE without blanks\n"},
+	{"events: [{event: sched_process_exec, filters: [\"!=a\"]}]",
+	 "55-60 E601 '!=a': blanks around name or value | write NAME=VALUE without blanks\n"},
 	{"events: [{event: sched_process_exec, filters: [comm=]}]",
 	 "55-60 E601 'comm=': no value | write NAME=VALUE\n"},
 	{"events: [{event: sched_process_exec, filters: [\"comm!a\"]}]",
