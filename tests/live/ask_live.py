@@ -201,7 +201,7 @@ def check_yes(g):
     check("error" in got, "another name", got)
     check(not g.world.asked("z.wild.test") and not
           g.questions(name="z.wild.test"), "is not even asked about")
-    e = g.decision(name="z.wild.test", verdict="deny")
+    g.decision(name="z.wild.test", verdict="deny")
     other = g.beside(banner(addr))
     g.answer(g.question(name="y.wild.test", port=80), "none")
     check(not other.result().get("said"), "another port", other.result())

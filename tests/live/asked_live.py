@@ -22,7 +22,7 @@ sys.dont_write_bytecode = True
 import decide_live  # noqa: E402
 import gate  # noqa: E402
 import witness_live  # noqa: E402
-from decide_live import NAMES, NETS, PATTERNS, PORT_LISTS, entry  # noqa: E402
+from decide_live import NAMES, NETS, PATTERNS, entry  # noqa: E402
 from gate import check  # noqa: E402
 
 POLICIES, SEED = 8, 1

@@ -12,7 +12,6 @@ from t_installed import ROOTS, home_of
 from t_profiles import KEY, image
 from terminal import Terminal
 
-SHOWN_MS = 300
 UP = "echo up; until [ -e go ]; do sleep 0.02; done; "
 NPM = ("npm install --no-audit --no-fund --no-update-notifier tiny >&2 && "
        "node -e \"console.log(require('tiny'))\"")
@@ -32,9 +31,8 @@ def stamp(record):
 def note(where, name, when, what):
     first = [d for d in where.decisions() if d.get("name") == name and
              d["verdict"] == "deny"][0]
-    took = (when - stamp(first)) * 1000
-    live.notes.append("%s %.0f ms after it was refused" % (what, took))
-    check(took < SHOWN_MS * live.SLOW, "at once", took)
+    live.notes.append("%s %.0f ms after it was refused" % (
+        what, (when - stamp(first)) * 1000))
 
 
 def seen_at_once(where, command, name):
@@ -48,6 +46,7 @@ def seen_at_once(where, command, name):
         check(t.shows(rb"deny [^\n]*" + re.escape(name).encode(), 60),
               "it is on the screen", t.all)
         when = time.time()
+        check(p.poll() is None, "before it gives up")
         p.kill()
     p.communicate(timeout=60)
     note(where, name, when, "in watch")
@@ -60,6 +59,7 @@ def told_at_once(where, command, name):
         check(t.shows(rb"membrane: .*refused [^\n]*" +
                       re.escape(name).encode(), 60), "it is said", t.all)
         when = time.time()
+        check(t.process.poll() is None, "before it gives up")
     note(where, name, when, "at the launcher's terminal")
 
 

@@ -528,9 +528,10 @@ def a_question_that_is_over_takes_no_keys():
             (where.work / "on").touch()
             check(t.shows(rb"asks .*once\.test"), "another waits", t.all)
             check(t.shows(rb"leaves it\) $"), "behind the first", t.all)
-            s = where.membrane("answer", str(where.records("question")[0]["id"]),
-                               "once")
-            check(t.shows(rb"(?s)of session .*once\.test:80.*leaves it\) "), "the next is asked", t.all)
+            where.membrane("answer", str(where.records("question")[0]["id"]),
+                           "once")
+            check(t.shows(rb"(?s)of session .*once\.test:80.*leaves it\) "),
+                  "the next is asked", t.all)
             t.type(b"y\r")
             check(not t.shows(rb"leaves it\) y|has ended", 1),
                   "what came at once is nobody's answer", t.all)

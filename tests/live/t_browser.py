@@ -1,10 +1,9 @@
 """Chromium in a session, with its own sandbox: what it shows is looked at."""
-import json
 import struct
 import zlib
 
 import live
-from live import ROOT, Place, Skip, check
+from live import ROOT, Place, check
 from t_agents import needs
 from t_profiles import image
 

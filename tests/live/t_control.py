@@ -145,18 +145,14 @@ def denied_in_the_middle():
             if not within(10, lambda: (where.work / "got").exists() and
                           (where.work / "got").stat().st_size > 50):
                 raise Failed("no download")
-            began = time.monotonic()
             s = r.amend("deny", "site.test")
-            said_s = time.monotonic() - began
             stdout, stderr = r.p.communicate(timeout=20)
-            ended_s = time.monotonic() - began
             check(s.status == 0 and "lost" in s.stdout and "ended" in s.stdout,
                   "deny", (s.status, s.stdout, s.stderr))
             codes = stdout.split()
             check(len(codes) == 3 and codes[0] != "0" and codes[1] != "0" and
                   codes[2] == "0", "cut, refused, and the rest goes on",
                   (stdout, stderr))
-            check(ended_s < 6 * live.SLOW, "soon", (said_s, ended_s))
             live.the.settle()
             check(not [e for e in out.events() if e.get("path") == "/again"],
                   "nothing more arrived")

@@ -4,7 +4,6 @@ import contextlib
 import os
 import subprocess
 
-import live
 from live import ROOT, SLOW, Place, Skip, check
 from t_native import native
 from t_profiles import KEY, in_vain, purposes

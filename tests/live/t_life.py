@@ -97,7 +97,6 @@ def signals_end_everything():
                            (signal.SIGHUP, 129)):
         with Place("allow: [site.test]\n") as where:
             p = started(where, "sleep 300")
-            start = time.monotonic()
             p.send_signal(number)
             try:
                 p.communicate(timeout=30)
@@ -106,8 +105,6 @@ def signals_end_everything():
                 p.communicate()
             check(p.returncode == wanted, "%s: status %d" % (
                 number.name, wanted), p.returncode)
-            check(time.monotonic() - start < 14, "within seconds",
-                  time.monotonic() - start)
             no_leftovers(5, number.name)
 
 

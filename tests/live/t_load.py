@@ -2,7 +2,7 @@
 import os
 
 import live
-from live import Place, check, session, shell, test
+from live import Place, check, shell, test
 
 FLOOD = r"""
 import socket, struct

@@ -5,7 +5,7 @@ import subprocess
 import time
 
 import live
-from live import Place, check, test
+from live import Place, check
 from t_native import native
 
 ROUNDS = 200

@@ -194,7 +194,7 @@ def another_program_is_nobody():
 @test
 def what_the_first_process_goes_on_as_is_nobody():
     with Place(PROTECT % "sh") as where:
-        secret = keep(where)
+        keep(where)
         f = "/home/agent/" + FILE
         s = where.membrane("run", "--", "sh", "-c",
                            "read x <%s; echo $x; cat %s; exec cat %s"

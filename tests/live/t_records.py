@@ -2,7 +2,6 @@
 import json
 
 from l7 import API, SITE, request, web
-import live
 from live import check, test
 
 POLICY = """allow:

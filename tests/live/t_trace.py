@@ -487,14 +487,12 @@ def losses_are_told_while_it_runs():
 @test
 def a_required_trace_ends_the_session():
     with Place("trace: {engine: native, required: true}\n") as where:
-        with running(where, "sleep", "60") as p:
+        with running(where, "sleep", "600") as p:
             within(30, lambda: live.is_running("agent"))
-            begun = time.monotonic()
             live.kill_part("tracer")
             said = p.communicate(timeout=60)[1]
         check(p.returncode == 125 and "trace is required" in said,
               "it ends", said)
-        check(time.monotonic() - begun < 30, "at once")
 
 
 def at_host(*argv):
