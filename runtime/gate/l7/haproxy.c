@@ -25,7 +25,6 @@
 #define DOOR_FD	    (BROKER_FD + 1)
 #define ABOVE_FD    40 /* where that does not collide */
 #define BACKLOG	    1024
-#define SETTLE_MS   200 /* between a closed socket and the end */
 #define IPV6_TRANSP 75	/* IPV6_TRANSPARENT, linux/in6.h */
 
 enum listener {
@@ -396,6 +395,14 @@ static bool is_from(const struct haproxy *h, const char *answer)
 	return strstr(answer, line) != NULL;
 }
 
+/* Nobody is there yet, or who was hung up: whether it has ended, its own
+ * descriptor says a moment later. */
+static bool is_unanswered(int rc, size_t n)
+{
+	return rc == -ENOENT || rc == -ECONNREFUSED || rc == -ETIMEDOUT ||
+	       rc == -ECONNRESET || rc == -EPIPE || (rc == 0 && n == 0);
+}
+
 /* It listens before it answers, and another may do both before it. */
 static int look_for_map(const struct haproxy *h, const char *admin,
 			const char *map, struct err *err)
@@ -405,14 +412,15 @@ static int look_for_map(const struct haproxy *h, const char *admin,
 	int rc = admin_ask(admin, STR("show info\n"), answer, &n, err);
 
 	answer[n] = '\0';
-	if (rc == -ENOENT || rc == -ECONNREFUSED || rc == -ETIMEDOUT ||
-	    (rc == 0 && !is_from(h, answer)))
+	if (is_unanswered(rc, n) || (rc == 0 && !is_from(h, answer)))
 		return 0;
 	if (rc < 0)
 		return rc;
 	snprintf(ask, sizeof(ask), "get map %.120s -\n", map);
 	rc = admin_ask(admin, str_of(ask), answer, &n, err);
 	answer[n] = '\0';
+	if (is_unanswered(rc, n))
+		return 0;
 	if (rc == 0 && !strstr(answer, "found="))
 		rc = err_set(err, -EPROTO, "HAProxy has no map %s", map);
 	return rc < 0 ? rc : 1;
@@ -424,9 +432,7 @@ int haproxy_ready(struct haproxy *h, const char *admin, const char *map,
 	int rc = look_for_map(h, admin, map, err);
 
 	haproxy_read(h);
-	if (rc <= 0 && has_ended(h, rc < 0 ? SETTLE_MS : 0))
-		return say_ended(h, err);
-	return rc;
+	return rc <= 0 && has_ended(h, 0) ? say_ended(h, err) : rc;
 }
 
 void haproxy_pause(const struct haproxy *h)

@@ -444,16 +444,14 @@ static void ends(void)
 	put_config("");
 }
 
-/* Who says that it ends a moment before it has. */
-static pid_t ends_soon(int ms, int words)
+/* Who only waits. */
+static pid_t somebody(void)
 {
 	pid_t pid = fork();
 
-	if (pid == 0) {
-		poll(NULL, 0, ms);
-		(void)!write(words, "[ALERT] late\n", 13);
-		_exit(0);
-	}
+	if (pid == 0)
+		for (;;)
+			pause();
 	return pid;
 }
 
@@ -475,7 +473,7 @@ static void not_yet(void)
 	int64_t least_ms = INT64_MAX;
 	int pair[2];
 
-	h.pid = ends_soon(STANDIN_WAITS, -1);
+	h.pid = somebody();
 	h.pidfd = (int)syscall(SYS_pidfd_open, h.pid, 0);
 	CHECK(haproxy_ready(&h, "/run/closed", "/pins", &err) == 0);
 	/* another is not waited for */
@@ -498,11 +496,16 @@ static void not_yet(void)
 	close(pair[1]);
 	haproxy_end(&h);
 	h = haproxy_none();
-	CHECK(pipe2(pair, O_CLOEXEC | O_NONBLOCK) == 0);
-	h.pid = ends_soon(20, pair[1]);
-	h.words = pair[0];
+	CHECK(pipe2(pair, O_CLOEXEC | O_NONBLOCK) == 0 &&
+	      write(pair[1], "[ALERT] late\n", 13) == 13);
 	close(pair[1]);
+	h.words = pair[0];
+	h.pid = somebody();
 	h.pidfd = (int)syscall(SYS_pidfd_open, h.pid, 0);
+	CHECK(kill(h.pid, SIGKILL) == 0 &&
+	      poll(&(struct pollfd){h.pidfd, POLLIN, 0}, 1, STANDIN_WAITS) ==
+		      1);
+	/* an end is the better word of two */
 	CHECK(haproxy_ready(&h, "/run/closed/x", "/pins", &err) == -EPIPE &&
 	      strcmp(err.text, "HAProxy ended: [ALERT] late") == 0);
 	haproxy_end(&h);
