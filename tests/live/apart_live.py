@@ -435,7 +435,7 @@ def check_kept(g):
     """What the cluster's rules leave: the gate, at its ports, and no way by."""
     for addr, port in (("11.0.0.1", 443), ("203.0.113.1", 53),
                        (SERVICE[0], 8080), (GATE_AT[0], 15053)):
-        got, _ = g.agent(gate.connect(addr, port))
+        got, _ = g.agent(gate.connect(addr, port, 8))
         check(got == "timeout", "no way", addr, port, got)
     check(not any(str(a.get("from", "")).startswith("10.9.")
                   for a in g.world.arrived), "nothing of the agent's arrived")

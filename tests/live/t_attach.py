@@ -3,6 +3,7 @@ import contextlib
 import hashlib
 import json
 import os
+import pathlib
 import signal
 import socket
 import subprocess
@@ -197,6 +198,21 @@ def catches(pid, signo):
     with open("/proc/%d/status" % pid, encoding="ascii") as f:
         mask = next(l for l in f if l.startswith("SigCgt:")).split()[1]
     return int(mask, 16) >> (signo - 1) & 1
+
+
+def attached(where, *args):
+    """`membrane attach`, once it has joined and reads the session's output."""
+    p = where.popen("attach", *args, text=True)
+
+    def reads():
+        try:
+            return any(os.readlink(fd).endswith("/output")
+                       for fd in pathlib.Path("/proc/%d/fd" % p.pid).iterdir())
+        except OSError:
+            return False   # a descriptor, or it, is gone meanwhile
+    check(within(20, lambda: reads() or p.poll() is not None) and
+          p.poll() is None, "it joins", args)
+    return p
 
 
 @test
@@ -431,8 +447,8 @@ def streams_are_joined():
         check(s.stdout == "ended\n", "the end of input is passed on",
               (s.stdout, s.stderr))
         session = start_shell(where, "read x; echo got $x", "--interactive")
-        deaf = where.popen("attach", "--no-stdin", text=True)
-        time.sleep(0.5)
+        deaf = attached(where, "--no-stdin")
+        time.sleep(0.5)   # for what must not come
         check(deaf.poll() is None, "--no-stdin passes nothing on, no end")
         s = where.membrane("attach", data=b"it\n")
         check(s.stdout == "got it\n", "another speaks", s.stdout)
@@ -442,8 +458,7 @@ def streams_are_joined():
         check(s.stdout == "0\n", "without --interactive stdin is at its end",
               (s.stdout, s.stderr))
         session = start(where, "--", "sleep", "60")
-        p = where.popen("attach", session, text=True)
-        time.sleep(0.5)
+        p = attached(where, session)
         p.send_signal(signal.SIGINT)
         err = p.communicate(timeout=20)[1]
         check(p.returncode == 130 and "goes on" in err and listed(
@@ -566,8 +581,7 @@ def the_host_goes_down():
 def the_gate_is_killed():
     with Place("") as where:
         session = start(where, "--", "sleep", "300")
-        joined = where.popen("attach", session, text=True)
-        time.sleep(0.5)
+        joined = attached(where, session)
         live.kill_part("gate")
         err = joined.communicate(timeout=40)[1]
         check(joined.returncode == 125 and "the gate ended" in err,
@@ -643,8 +657,7 @@ def no_events_come():
 def its_docker_command_is_killed():
     with Place("") as where:
         session = start(where, "--", "sleep", "300")
-        joined = where.popen("attach", session, text=True)
-        time.sleep(0.5)
+        joined = attached(where, session)
         pids = users("membrane-agent-" + session)
         check(len(pids) == 1, "docker's command", pids)
         os.kill(pids[0], signal.SIGKILL)
@@ -677,8 +690,7 @@ def five_at_once_and_stop():
         s = shared.membrane("attach")
         check(s.status == 125 and "several" in s.stderr,
               "which one has to be said", (s.status, s.stderr))
-        joined = shared.popen("attach", "--logs", sessions[2], text=True)
-        time.sleep(0.5)
+        joined = attached(shared, "--logs", sessions[2])
         s = shared.membrane("stop", *sessions[:3])
         check(s.status == 0 and s.stderr.count("has ended") == 3,
               "stop of three", s.stderr)
@@ -701,9 +713,9 @@ def five_at_once_and_stop():
 def stop_waits_as_long_as_it_is_told():
     stubborn = "trap '' TERM; echo up; sleep 600 & wait"
     with Place("") as where:
-        for flags, least, most in ((["--timeout", "0"], 0, 4),
-                                   (["--timeout=2"], 2, 6.5),
-                                   ([], 5, 10)):
+        # Each is told from the next longer one.
+        for flags, least, most in ((["--timeout", "0"], 0, 5), ([], 5, 10),
+                                   (["--timeout=10"], 10, 60)):
             session = start_shell(where, stubborn)
             begun = time.monotonic()
             s = where.membrane("stop", *flags, session)
