@@ -25,7 +25,7 @@
 #define DOOR_FD	    (BROKER_FD + 1)
 #define ABOVE_FD    40 /* where that does not collide */
 #define BACKLOG	    1024
-#define IPV6_TRANSP 75	/* IPV6_TRANSPARENT, linux/in6.h */
+#define IPV6_TRANSP 75 /* IPV6_TRANSPARENT, linux/in6.h */
 
 enum listener {
 	LISTENER_RAW4,
