@@ -257,14 +257,14 @@ class Gate(gate.Gate):
 
     def end(self, number=signal.SIGTERM):
         self.p.send_signal(number)
-        status = self.p.wait(10)
+        status = self.p.wait(gate.SOON_S)
         self.reader.join(5)
         return status
 
     def __exit__(self, *_):
         if self.p.poll() is None:
             self.p.kill()
-        self.p.wait(5)
+        self.p.wait(gate.SOON_S)
         with contextlib.suppress(OSError):
             os.rmdir(self.root)
 
@@ -456,8 +456,8 @@ def check_killed(world, made):
             check(g.first.get("event") == "ready", "ready", g.first)
             os.kill(g.p.pid if victim == "gate" else g.worker(),
                     signal.SIGKILL)
-            g.p.wait(10)
-            check(gate.within(5, lambda: "error" in fetch(g, "good.test")),
+            g.p.wait(gate.SOON_S)
+            check(gate.soon(lambda: "error" in fetch(g, "good.test")),
                   "without its gate it reaches nothing", victim)
             got = g.agent(ask("good.test"))
             check("error" in got, "nor asks", victim, got)
@@ -478,7 +478,7 @@ def check_refusals(world, made):
         with Gate(world, made, words) as g:
             check(g.first.get("event") == "error" and
                   (not says or says in g.first["message"]) and
-                  g.p.wait(10) == 1, what, g.first)
+                  g.p.wait(gate.SOON_S) == 1, what, g.first)
 
 
 def check_all(v6):

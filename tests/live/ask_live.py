@@ -19,7 +19,7 @@ import change_live  # noqa: E402
 import gate  # noqa: E402
 import l7_live  # noqa: E402
 from change_live import HEAD, banner, compiled  # noqa: E402
-from gate import check, within  # noqa: E402
+from gate import check, soon  # noqa: E402
 from l7_live import fetch  # noqa: E402
 
 WAIT = 6
@@ -56,14 +56,14 @@ class Gate(change_live.Gate):
         return [e for e in list(self.events) if e.get("event") == "question"
                 and all(e.get(k) == v for k, v in want.items())]
 
-    def question(self, wait_s=3, **want):
-        within(wait_s, lambda: self.questions(**want))
+    def question(self, **want):
+        soon(lambda: self.questions(**want))
         got = self.questions(**want)
         check(len(got) == 1, "one question", want, got)
         return got[-1] if got else {"id": 0}
 
     def ended(self, q, answer):
-        got = self.decided(WAIT + 2, event="answered", id=q["id"])
+        got = self.decided(WAIT + gate.SOON_S, event="answered", id=q["id"])
         check(got and got["answer"] == answer, "its end", q, got)
 
     def answer(self, q, word, end=None):
@@ -78,7 +78,7 @@ class Gate(change_live.Gate):
     def decision(self, **want):
         """The only record about it."""
         about = {k: want[k] for k in ("name", "port", "path") if k in want}
-        within(3, lambda: self.decisions(**want))
+        soon(lambda: self.decisions(**want))
         got = self.decisions(**about)
         check(len(got) == 1 and got == self.decisions(**want), "its record",
               want, got)
@@ -187,7 +187,7 @@ def check_yes(g):
     for got in (first.result(), second.result()):
         check(got.get("status") == 200 and got.get("by") == "root.test",
               "goes on, untouched", got)
-    within(2, lambda: len(g.decisions(name="y.wild.test")) == 2)
+    soon(lambda: len(g.decisions(name="y.wild.test")) == 2)
     got = g.decisions(name="y.wild.test")
     check(len(got) == 2 and all(
         e["verdict"] == "allow" and e["reason"] == "answered" and
@@ -216,14 +216,14 @@ def check_once(g):
     check([x.result().get("said") for x in got] == ["banner"] * 3,
           "all who waited", [x.result() for x in got])
     again = g.beside(banner(addr))
-    within(3, lambda: len(g.questions(name="o.wild.test")) == 2)
+    soon(lambda: len(g.questions(name="o.wild.test")) == 2)
     q = g.questions(name="o.wild.test")[-1]
     g.answer(q, "no")
     check(not again.result().get("said"), "asked again")
     got = g.agent(timed(banner(addr)))
     check(not got.get("said") and got["took"] < 1, "never more", got)
     check(len(g.questions(name="o.wild.test")) == 2, "and not asked")
-    within(2, lambda: len(g.decisions(name="o.wild.test")) == 5)
+    soon(lambda: len(g.decisions(name="o.wild.test")) == 5)
     check([e["reason"] for e in g.decisions(name="o.wild.test")] ==
           ["answered"] * 3 + ["answered-no"] * 2, "records",
           g.decisions(name="o.wild.test"))
@@ -237,7 +237,7 @@ def check_clear(g):
     g.answer(g.question(name="clear.wild.test"), "once")
     # who answers there speaks no HTTP
     check(all(" 502 " in x for x in got.result()), "goes on", got.result())
-    within(2, lambda: len(g.decisions(name="clear.wild.test",
+    soon(lambda: len(g.decisions(name="clear.wild.test",
                                       kind="request")) == 2)
     e = g.decisions(name="clear.wild.test", kind="request")
     check([(x["reason"], x["addr"]) for x in e] ==
@@ -293,7 +293,7 @@ def check_address(g):
     addr = gate.addresses(g.agent(gate.ask("own.star.test", gate.AAAA)))
     check(addr == ["2a0e::1"], "granted, by IPv6", addr)
     got = g.beside(hello(addr[0], "own.star.test"))
-    within(3, lambda: len(g.questions(name="own.star.test")) == 2)
+    soon(lambda: len(g.questions(name="own.star.test")) == 2)
     g.answer(g.questions(name="own.star.test")[-1], "once")
     check(got.result().get("tls"), "asked port, by IPv6", got.result())
 
@@ -384,7 +384,7 @@ def check_flood(g):
     g.agent(closing)
     check(len(g.questions()) - before <= 61, "bounded",
           len(g.questions()) - before)
-    check(g.decided(3, reason="too-many") is not None, "told")
+    check(g.decided(reason="too-many") is not None, "told")
     check(not [n for n in names if g.world.asked(n)], "nothing left")
 
 
@@ -429,7 +429,7 @@ def check_forged(world, plan):
                  "asking perhaps", "answer 1 yes now"):
         with Gate(world, plan) as g:
             g.say(line)
-            check(g.p.wait(5) == 0, "nonsense ends it", line)
+            check(g.p.wait(gate.SOON_S) == 0, "nonsense ends it", line)
 
 
 def check_all(v6):

@@ -404,7 +404,7 @@ def check_nonsense(world, plan):
                  "change 2 keep now", "{}"):
         with Gate(world, plan) as g:
             g.say(line)
-            check(g.p.wait(5) == 0, "nonsense ends it", line)
+            check(g.p.wait(gate.SOON_S) == 0, "nonsense ends it", line)
 
 
 def check_all(v6):

@@ -38,6 +38,7 @@ GATE = ROOT / os.environ.get("GATE", "build/bin/membrane-gate")
 MEMBRANE = ROOT / os.environ.get("MEMBRANE", "build/bin/membrane")
 SO_RCVBUFFORCE = 33
 libc = ctypes.CDLL(None, use_errno=True)
+SOON_S = 20  # for what comes at once, where much else goes on, too
 
 RULES = """\
 table inet membrane {
@@ -197,7 +198,7 @@ class World:
     def serve(self):
         return [sys.executable, __file__, "--internet"]
 
-    def saw(self, wanted, wait_s=2.0):
+    def saw(self, wanted, wait_s=SOON_S):
         """Something like that arrived out there, or does so now."""
         until = time.monotonic() + wait_s
         while not any(wanted(a) for a in list(self.arrived)):
@@ -252,7 +253,7 @@ class Gate:
         with contextlib.suppress(OSError):
             self.p.stdin.close()
         try:
-            self.p.wait(5)
+            self.p.wait(SOON_S)
         except subprocess.TimeoutExpired:
             self.p.kill()
             raise
@@ -295,7 +296,7 @@ class Gate:
                               check=True, capture_output=True,
                               text=True).stdout
 
-    def decided(self, wait_s=2.0, **want):
+    def decided(self, wait_s=SOON_S, **want):
         """An event with these fields, waited for."""
         until = time.monotonic() + wait_s
         while True:
@@ -307,8 +308,8 @@ class Gate:
             time.sleep(0.01)
 
 
-def within(seconds, condition):
-    until = time.monotonic() + seconds
+def soon(condition):
+    until = time.monotonic() + SOON_S
     while not condition():
         if time.monotonic() > until:
             return False
@@ -470,7 +471,7 @@ def check_kept(g):
         return [e for e in list(g.events)[before:]
                 if e.get(key) == value and e.get("name") == name]
     for key, value in (("kind", "resolve"), ("event", "answer")):
-        check(within(3, lambda k=key, v=value: len(told(k, v)) == len(got)),
+        check(soon(lambda k=key, v=value: len(told(k, v)) == len(got)),
               "each is on record", told(key, value), len(got))
     # What is dropped from an answer is, and is told, each time.
     n = len(g.refused("10.1.2.3"))
@@ -478,14 +479,14 @@ def check_kept(g):
         got = g.agent(ask("mixed.test"))
         check(addresses(got) == ["11.0.0.2", "192.168.7.9"], "judged again",
               got)
-    check(within(3, lambda: len(g.refused("10.1.2.3")) >= n + 2), "and told",
+    check(soon(lambda: len(g.refused("10.1.2.3")) >= n + 2), "and told",
           n, g.refused("10.1.2.3"))
     # Neither a refusal of the upstream's is kept, nor what is no address.
     for name, qtype in (("none.invalid.wild.test", TXT),
                         ("broken.test", A)):
         for _ in range(2):
             g.agent(ask(name, qtype))
-        check(within(2, lambda n=name, t=qtype: len(g.world.asked(n, t)) > 1),
+        check(soon(lambda n=name, t=qtype: len(g.world.asked(n, t)) > 1),
               "not kept", name)
 
 
@@ -708,7 +709,7 @@ def check_pressure(world, plan):
         reader.start()
         g.p.stdin.close()
         reader.join(30)
-        g.p.wait(10)
+        g.p.wait(SOON_S)
         told = [e for e in g.events if e.get("kind") == "connect"]
         allowed = {e["sport"] for e in told if e["verdict"] == "allow"}
         check(set(ports) <= allowed, "each grant is on record",
@@ -766,7 +767,7 @@ def check_end(world, plan):
     with Gate(world, plan) as g:
         worker = g.worker()
         g.p.stdin.close()
-        check(g.p.wait(5) == 0, "status after EOF")
+        check(g.p.wait(SOON_S) == 0, "status after EOF")
         check(not os.path.exists("/proc/%d" % worker), "the worker is gone")
         up = g.host("ip", "-o", "link", "show", "up")
         check("agent0" not in up, "the link is down", up)
@@ -774,11 +775,11 @@ def check_end(world, plan):
     for sig, status in ((signal.SIGTERM, 0), (signal.SIGINT, 0)):
         with Gate(world, plan) as g:
             g.p.send_signal(sig)
-            check(g.p.wait(5) == status, "after signal %d" % sig)
+            check(g.p.wait(SOON_S) == status, "after signal %d" % sig)
             g.host("nft", "delete", "table", "inet", "membrane")
     with Gate(world, plan) as g:
         os.kill(g.worker(), signal.SIGKILL)
-        check(g.p.wait(5) == 1, "when the worker dies")
+        check(g.p.wait(SOON_S) == 1, "when the worker dies")
         g.host("nft", "delete", "table", "inet", "membrane")
     with Gate(world, plan) as g:
         worker = os.pidfd_open(g.worker())
@@ -804,7 +805,7 @@ def check_refusals(world, plan):
                        ("provenance.json", good["provenance.json"] + "x")):
         (plan / name).write_text(text)
         with Gate(world, plan) as g:
-            check(g.first.get("event") == "error" and g.p.wait(5) == 1,
+            check(g.first.get("event") == "error" and g.p.wait(SOON_S) == 1,
                   "refused", name, g.first)
         (plan / name).write_text(good[name])
         subprocess.run(["ip", "netns", "exec", world.host, "nft", "delete",

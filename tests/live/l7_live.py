@@ -29,7 +29,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 sys.dont_write_bytecode = True
 import gate  # noqa: E402
 import gate_inet  # noqa: E402
-from gate import check, within  # noqa: E402
+from gate import check, soon  # noqa: E402
 
 UID = 64100
 READER = gate.ROOT / "build/bin/membrane-reader.so"
@@ -343,7 +343,7 @@ class Gate(gate.Gate):
 
     def haproxy(self):
         """Once it answers: a session begins before that."""
-        check(within(10, lambda: "Pid: " in self.admin("show info")),
+        check(soon(lambda: "Pid: " in self.admin("show info")),
               "HAProxy answers")
         worker = self.worker()
         path = "/proc/%d/task/%d/children" % (worker, worker)
@@ -640,7 +640,7 @@ def check_told(g):
                             g.first["ca"]))
     go_on.join()
     check(got == n, "answered while the gate does not read", got)
-    check(within(5, lambda: told() == n), "and told", told())
+    check(soon(lambda: told() == n), "and told", told())
     check("DroppedLogs: 0\n" in g.admin("show info"), "nothing dropped",
           g.admin("show info"))
 
@@ -732,7 +732,7 @@ def check_unread(world):
                 got = g.agent(fetch("11.0.0.1", "a.wild.test", roots=g.roots))
                 check(got is None or "error" in got,
                       "nobody is let in, the reader " + what, got)
-                check(g.p.wait(5) == 1 and within(2, lambda: any(
+                check(g.p.wait(gate.SOON_S) == 1 and soon(lambda: any(
                     "read" in e.get("message", "") for e in g.events)),
                       "and it ends, the reader " + what, g.events)
                 check(not any(e.get("verdict") == "allow" for e in g.events),
@@ -797,7 +797,7 @@ def check_end(world, plan):
         check(world.saw(lambda a: a.get("http") == "/api/slow"), "slow")
         haproxy = g.haproxy()
         g.p.stdin.close()
-        check(g.p.wait(5) == 0, "ends before the request does")
+        check(g.p.wait(gate.SOON_S) == 0, "ends before the request does")
         check(g.decided(kind="connect", verdict="allow", name="good.test"),
               "open at the end: record")
         check(is_gone(haproxy), "HAProxy is gone")
@@ -805,16 +805,15 @@ def check_end(world, plan):
         check(SECRET not in json.dumps(g.events), "no secret in records")
     with Gate(world, plan) as g:
         os.kill(g.haproxy(), signal.SIGKILL)
-        check(g.p.wait(5) == 1, "when HAProxy is killed")
-        check(within(2, lambda: any("HAProxy ended" in e.get("message", "")
-                                    for e in g.events)),
+        check(g.p.wait(gate.SOON_S) == 1, "when HAProxy is killed")
+        check(soon(lambda: any("HAProxy ended" in e.get("message", "")
+                               for e in g.events)),
               "and says so", g.events)
     with Gate(world, plan) as g:
         haproxy = g.haproxy()
         os.kill(g.worker(), signal.SIGKILL)
-        check(g.p.wait(5) == 1, "when the worker is killed")
-        check(within(2, lambda: is_gone(haproxy)),
-              "HAProxy goes with the worker")
+        check(g.p.wait(gate.SOON_S) == 1, "when the worker is killed")
+        check(soon(lambda: is_gone(haproxy)), "HAProxy goes with the worker")
 
 
 def check_trial(world, plan, status, wanted=""):
@@ -854,7 +853,7 @@ def check_refusals(world, plan):
             begins = wanted in ("nonsense", "no map", "gate.lua")
             check(g.first.get("event") == ("ready" if begins else "error"),
                   "whether it begins", name, wanted, g.first)
-            check(g.p.wait(5) == 1 and within(2, lambda: any(
+            check(g.p.wait(gate.SOON_S) == 1 and soon(lambda: any(
                 wanted in e.get("message", "") for e in [g.first, *g.events])),
                   "refused", name, wanted, g.first, g.events)
             said = json.dumps([g.first, *g.events])

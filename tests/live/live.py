@@ -117,6 +117,14 @@ def check(good, text, seen=None):
     return bool(good)
 
 
+def is_refused(result):
+    """Of probe.py: was it told no, by the kernel or by a resolver that has no
+    such name? What is left without an answer is not."""
+    return not result["ok"] and (
+        result["error"] in ("ECONNREFUSED", "EHOSTUNREACH", "EACCES", "EPERM",
+                            "ENETUNREACH") or "[Errno -2]" in result["said"])
+
+
 class Failed(Exception):
     """Ends a test at once: what follows would make no sense."""
 

@@ -24,7 +24,7 @@ import gate  # noqa: E402
 import gate_inet  # noqa: E402
 import l7_live  # noqa: E402
 import talk  # noqa: E402
-from gate import check, within  # noqa: E402
+from gate import check, soon  # noqa: E402
 
 PORTS, CLEAR = (443, 8443), 8080
 BULK = 4 << 20   # bytes
@@ -138,12 +138,12 @@ class World(l7_live.World):
         return [sys.executable, __file__, "--internet", str(self.certs)]
 
     def requests(self, n, **want):
-        """What arrived with these fields, once that is n or two seconds are
-        over."""
+        """What arrived with these fields, once that is n or it is no
+        use to wait."""
         def there():
             return [a for a in list(self.arrived) if "path" in a and
                     all(a[k] == v for k, v in want.items())]
-        within(2, lambda: len(there()) >= n)
+        soon(lambda: len(there()) >= n)
         return there()
 
 

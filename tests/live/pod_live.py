@@ -130,14 +130,14 @@ class Gate(gate.Gate):
     def end(self, number=signal.SIGTERM):
         """Its status, when all that it said was read."""
         self.p.send_signal(number)
-        status = self.p.wait(10)
+        status = self.p.wait(gate.SOON_S)
         self.reader.join(5)
         return status
 
     def __exit__(self, *_):
         if self.p.poll() is None:
             self.p.kill()
-        self.p.wait(5)
+        self.p.wait(gate.SOON_S)
         if self.own_run:
             shutil.rmtree(self.own_run)
 
@@ -166,7 +166,7 @@ def refused(world, plan, what, *words, says, **more):
     """A gate that must not start; the fence stands behind it."""
     with Gate(world, plan, *words, **more) as g:
         check(g.first.get("event") == "error" and
-              says in g.first.get("message", "") and g.p.wait(10) == 1,
+              says in g.first.get("message", "") and g.p.wait(gate.SOON_S) == 1,
               what, g.first)
     check(world.fenced(), "the fence stands: " + what)
 
@@ -259,7 +259,7 @@ def check_killed(v6):
             with Gate(world, plan, run=run) as g:
                 check(g.first.get("event") == "ready", "before", g.first)
                 check(g.end(signal.SIGKILL) == -signal.SIGKILL, "killed")
-            check(gate.within(5, lambda: list(world.links()) == ["lo"]),
+            check(gate.soon(lambda: list(world.links()) == ["lo"]),
                   "loopback is left", world.links())
             alone = gate.Gate(world, "")
             alone.netns = "/run/netns/" + world.host
@@ -268,7 +268,7 @@ def check_killed(v6):
                   "and nothing else", got, took)
             with Gate(world, plan, run=run) as g:
                 check("no wire here" in g.first.get("message", "") and
-                      g.p.wait(5) == 1, "started again", g.first)
+                      g.p.wait(gate.SOON_S) == 1, "started again", g.first)
                 check(subprocess.run([str(gate.GATE), "--ready"],
                                      check=False).returncode == 1,
                       "nobody is ready")
@@ -282,8 +282,8 @@ def check_worker_killed(v6):
     with pod(v6) as (world, plan), Gate(world, plan) as g:
         check(g.first.get("event") == "ready", "before", g.first)
         os.kill(g.worker(), signal.SIGKILL)
-        check(g.p.wait(5) == 1, "PID 1 ends")
-        check(gate.within(5, lambda: list(world.links()) == ["lo"]),
+        check(g.p.wait(gate.SOON_S) == 1, "PID 1 ends")
+        check(gate.soon(lambda: list(world.links()) == ["lo"]),
               "loopback is left", world.links())
 
 
@@ -343,7 +343,7 @@ def refused_beside(world, plan, run):
     try:
         with Gate(world, plan, run=run) as g:
             check("no wire here" in g.first.get("message", "") and
-                  g.p.wait(5) == 1, "a second one", g.first)
+                  g.p.wait(gate.SOON_S) == 1, "a second one", g.first)
     finally:
         shutil.rmtree(run)
 

@@ -42,8 +42,8 @@ def hellos_that_cannot_be_read_exactly_are_refused():
         ["hello", SITE, 443, how, "site.test", "neighbour.test"]
         for how in ODD])
     for how, result in zip(ODD, s.tried[1:]):
-        check(not result["ok"], "refused: " + how, result)
-        check(result["ms"] < 9000, "in time: " + how, result)
+        check(not result["ok"] and result.get("end") != "silent",
+              "refused: " + how, result)
     check(not s.arrived("hello"), "no hello reached a server",
           s.arrived("hello"))
     check(not connected(s, SITE), "nothing at all did", s.out)
@@ -88,8 +88,8 @@ def a_second_hello_states_the_first_ones_name():
              ["get", "https://site.test:%d/" % RETRY]]
     s = web("allow: [site.test]\n", [["resolve", "site.test"]] + tries + fine)
     for result, what in zip(s.tried[1:], tries):
-        check(not result["ok"], "refused: " + what[3], result)
-        check(result["ms"] < 5000, "at once: " + what[3], result)
+        check(not result["ok"] and result.get("end") != "silent",
+              "refused: " + what[3], result)
     for result, what in zip(s.tried[1 + len(tries):], fine):
         check(result["ok"], "permitted: %s" % what, result)
     others = [e for e in s.arrived("hello")
@@ -195,7 +195,8 @@ def raw_bytes_and_servers_that_speak_first():
     for result in s.tried:
         check(result["ok"], "permitted", result)
     for result in s.tried[:2]:
-        check(result["ms"] < 500, "the banner comes at once", result)
+        check(result["ms"] < 5000, "not after what a client of the web is "
+              "given", result)
     check(s.tried[2].get("data", "").startswith("\0\0\0\x08"), "echo",
           s.tried[2])
     check(s.tried[5].get("data") == GIT_DAEMON, "git's own", s.tried[5])

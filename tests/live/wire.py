@@ -164,7 +164,7 @@ def read_some(s, wait=3.0, most=65536):
     return data, end
 
 
-def hello(host, port, how, name, other="", dribble=0, wait=7):
+def hello(host, port, how, name, other="", dribble=0, wait=20):
     """Send one hello; ok when a server answered with a handshake message."""
     data = shape(how, name, other)
     with socket.create_connection((host, port), 4) as s:
@@ -281,7 +281,7 @@ def second(host, port, how, name, other="", dribble=0):
         for i in range(0, len(parts[-1]), step):
             s.sendall(parts[-1][i:i + step])
             time.sleep(0.002 if dribble else 0)
-        got, end = read_some(s, 5)
+        got, end = read_some(s, 20)
     return {"ok": b"\x16\3\3" in got, "size": len(got), "end": end,
             "error": end, "first": got[:6].hex()}
 
