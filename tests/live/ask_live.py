@@ -238,7 +238,7 @@ def check_clear(g):
     # who answers there speaks no HTTP
     check(all(" 502 " in x for x in got.result()), "goes on", got.result())
     soon(lambda: len(g.decisions(name="clear.wild.test",
-                                      kind="request")) == 2)
+                                 kind="request")) == 2)
     e = g.decisions(name="clear.wild.test", kind="request")
     check([(x["reason"], x["addr"]) for x in e] ==
           [("upstream", "11.0.0.1")] * 2, "records", e)
