@@ -739,6 +739,29 @@ def check_unread(world):
                       "nothing was decided", g.events)
 
 
+# An HAProxy that dies while it is asked for the proof that it reads.
+DYING = """#include "runtime/reader/stream.h"
+#include <signal.h>
+#define stream_read(s, source, ...) \\
+    (strcmp(#source, "%s") ? (stream_read)(s, source, __VA_ARGS__) \\
+                           : (ssize_t)-raise(SIGKILL))
+#include "runtime/reader/interpose.c"
+"""
+
+
+def check_dying(world):
+    """That it ended is what is said of it, not what went wrong with it."""
+    with gate.compiled(POLICY) as plan, tempfile.TemporaryDirectory() as t:
+        for source in ("from_socket", "from_tls"):
+            with Gate(world, plan, {},
+                      library_of(DYING % source, pathlib.Path(t))) as g:
+                check(g.p.wait(gate.SOON_S) == 1 and soon(
+                    lambda: {"event": "done"} in g.events), "it ends", source)
+                check([e["message"] for e in g.events if "message" in e] ==
+                      ["HAProxy ended: it said nothing"], "and says so",
+                      source, g.events)
+
+
 # An HAProxy that takes its time: until a file is there.
 SLOW = """#include <poll.h>
 #include <unistd.h>
@@ -928,6 +951,7 @@ def check_own(v6, certs, plan):
             check_told(g)
         check_compiled(world)
         check_unread(world)
+        check_dying(world)
         check_door(world)
         check_end(world, plan)
         check_refusals(world, plan)

@@ -211,17 +211,32 @@ static int prove(const struct l7_plan *p, struct err *err)
 	return rc > 0 ? reader_probe_tls(GATE_L7_TLS, line.names[0], err) : rc;
 }
 
+/* It serves by the plan: proved, and told what was learned and renewed since it
+ * read its own. */
+static int bring_up(struct l7 *l, const struct l7_plan *p, struct err *err)
+{
+	int rc = prove(p, err);
+
+	if (rc == 0)
+		rc = pins_follow(&l->pins, GATE_ADMIN, err);
+	return rc == 0 ? tokens_tell(&l->credentials, GATE_ADMIN, err) : rc;
+}
+
+/* A failure counts where HAProxy still answers behind it: of one that died
+ * meanwhile there is only to say that it ended, and its descriptor does. */
 int l7_answers(struct l7 *l, struct haproxy *h, const struct l7_plan *p,
 	       struct err *err)
 {
-	int rc = haproxy_ready(h, GATE_ADMIN, GATE_PINS, err);
+	struct err why;
+	int rc = haproxy_ready(h, GATE_ADMIN, GATE_PINS, err), failed;
 
-	if (rc <= 0 || (rc = prove(p, err)) < 0 ||
-	    /* what was learned and renewed since it read its own */
-	    (rc = pins_follow(&l->pins, GATE_ADMIN, err)) < 0 ||
-	    (rc = tokens_tell(&l->credentials, GATE_ADMIN, err)) < 0)
+	if (rc <= 0 || (failed = bring_up(l, p, &why)) == 0)
 		return rc;
-	return 1;
+	rc = haproxy_ready(h, GATE_ADMIN, GATE_PINS, err);
+	if (rc <= 0)
+		return rc;
+	*err = why;
+	return failed;
 }
 
 int l7_begin(struct l7 *l, struct err *err)

@@ -106,7 +106,7 @@ must_check int l7_begin(struct l7 *l, struct err *err);
 /*
  * Is this one there, does it read as it must (reader_probe.h), and has it what
  * was learned since it was prepared? Asks once: 1, or 0 when it is not there
- * yet.
+ * yet, or no more: its end is known by the next call (-EPIPE), or by l7_step().
  */
 must_check int l7_answers(struct l7 *l, struct haproxy *h,
 			  const struct l7_plan *p, struct err *err);

@@ -392,31 +392,34 @@ static void serves_not(void)
 	ANSWERS(mine, "Unknown map identifier.\n");
 	CHECK(turn(0) == -EPROTO && !l.serves);
 	pid = answer_at(GATE_L7_PLAIN, "HTTP/1.1 200 OK\r\n\r\n");
-	ANSWERS(mine, FOUND);
-	CHECK(turn(0) == -EPROTO && !l.serves && TOLD(INFO, MAP) &&
+	ANSWERS(mine, FOUND, mine, FOUND);
+	CHECK(turn(0) == -EPROTO && !l.serves && TOLD(INFO, MAP, INFO, MAP) &&
 	      strstr(err.text, "has not read"));
+	/* of one that answers no more nothing is said but that it ended */
+	ANSWERS(mine, FOUND, "");
+	CHECK(turn(0) == 0 && !l.serves && TOLD(INFO, MAP, INFO));
 	/* nor by the other, where there is nothing to be asked */
 	l.plan.crtlist = STR("");
 	tls = answer_at(GATE_L7_TLS, "");
-	ANSWERS(mine, FOUND);
+	ANSWERS(mine, FOUND, mine, FOUND);
 	CHECK(turn(0) == -EPROTO && strstr(err.text, "has not read"));
 	end_of(tls, GATE_L7_TLS);
 	l.plan.crtlist = list;
 	end_of(pid, GATE_L7_PLAIN);
 	pid = answer_at(GATE_L7_TLS, "HTTP/1.1 200 OK\r\n\r\n");
-	ANSWERS(mine, FOUND);
+	ANSWERS(mine, FOUND, mine, FOUND);
 	CHECK(turn(0) == -EPROTO && !l.serves &&
 	      strstr(err.text, "TLS for a.test"));
 	l.plan.crtlist = STR("nonsense\n");
-	ANSWERS(mine, FOUND);
+	ANSWERS(mine, FOUND, mine, FOUND);
 	CHECK(turn(0) == -EPROTO && !strstr(err.text, "TLS for"));
 	/* without a line there is nothing to be asked for */
 	l.plan.crtlist = STR("");
-	ANSWERS(mine, FOUND, "no such map\n");
+	ANSWERS(mine, FOUND, "no such map\n", mine, FOUND);
 	CHECK(turn(0) == -EPROTO && strstr(err.text, "no such map"));
 	end_of(pid, GATE_L7_TLS);
 	l.plan.crtlist = list;
-	ANSWERS(mine, FOUND, "\n", "no\n");
+	ANSWERS(mine, FOUND, "\n", "no\n", mine, FOUND);
 	CHECK(turn(0) == -EPROTO && !l.serves &&
 	      strstr(err.text, "did not take new tokens"));
 	l.haproxy.door = open("/dev/null", O_RDONLY | O_CLOEXEC);
