@@ -266,6 +266,8 @@ class Request:
         s.sendall(("%s %s HTTP/1.1\r\nHost: %s\r\nContent-Length: 0\r\n"
                    "Connection: close\r\n\r\n"
                    % (self.method, self.path, host)).encode())
+        if not self.tls:
+            self.spoke_s = time.monotonic() - began
         got = b""
         while b"\r\n\r\n" not in got:
             more = s.recv(4096)

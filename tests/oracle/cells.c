@@ -20,7 +20,7 @@
  * of the doors "raw" and "strict" in turn; without a name, by both. Where a
  * person is asked, those are also behind the door where connections wait, there
  * is every answer to a hello, and to requests there is yes and no. Where
- *packets pass HAProxy by, nobody is asked.
+ * packets pass HAProxy by, nobody is asked.
  *
  * A policy of more than CELLS_MAX is named with its number, and not asked.
  */
